@@ -1,0 +1,603 @@
+"""RecordAccumulator: where records wait, batch by batch and partition by partition, until the Sender takes them.
+
+One of the three doors: ``append`` is called by user threads, the rest by the Sender (the reactor thread), all under this file's one lock, which is
+never held while anything waits or calls out. Decides what is ready and in which order it leaves; knows nothing of sockets or requests.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pykclient.errors import BufferExhausted, ClientClosed, RecordTooLarge
+from pykclient.net.transport import Clock
+from pykclient.producer.batch import Delivery, ProducerBatch, RecordFuture
+from pykclient.producer.buffer_pool import BufferPool, Waiter
+from pykclient.producer.partitioners import Partitions, Random, StickyPartition
+from pykclient.protocol import batch_builder
+from pykclient.types import RecordMetadata, TopicPartition
+
+Callback = Callable[["RecordMetadata | None", "Exception | None"], None]
+_append = batch_builder.append
+_new_future = tuple.__new__
+
+# A compressed batch may take this many standard buffers before compression; beyond, the gain in size no longer pays for the wait.
+_MAX_STANDARD_BUFFERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class AccumulatorSettings:
+    """What the accumulator takes from the producer's configuration, in seconds and bytes."""
+
+    batch_bytes: int
+    linger_s: float
+    buffer_bytes: int
+    delivery_timeout_s: float
+    retry_backoff_s: float
+    retry_backoff_max_s: float
+    compressed: bool = False
+    adaptive: bool = True
+    availability_timeout_s: float = 0.0
+
+
+class Sequencer(Protocol):
+    """What the accumulator asks of idempotence (transactions.py): may this batch leave now, and which sequence does it get."""
+
+    def may_drain(self, batch: ProducerBatch) -> bool:
+        """False holds the partition back: no producer id yet, not part of the transaction yet, or an earlier batch is unresolved."""
+        ...
+
+    def assign(self, batch: ProducerBatch) -> None:
+        """Give the batch producer id, epoch and sequence if it has none, and note it as in flight."""
+        ...
+
+    @property
+    def completing(self) -> bool:
+        """A transaction is being committed or aborted: nothing lingers."""
+        ...
+
+
+class Leaders(Protocol):
+    """What the accumulator asks of the cluster view."""
+
+    def leader(self, topic_partition: TopicPartition) -> tuple[int, int] | None:
+        """(node id, leader epoch), or None while there is no leader."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class PartitionQueue:
+    """The batches of one partition in the order they must leave. Only the last one takes records."""
+
+    topic_partition: TopicPartition
+    batches: deque[ProducerBatch] = field(default_factory=deque)
+    muted: bool = False
+    last_leader_epoch: int = -1
+
+
+@dataclass(slots=True, eq=False)
+class TopicQueues:
+    """A topic's queues, its sticky partition and its compression ratio as last seen."""
+
+    topic: str
+    partitions: Partitions
+    sticky: StickyPartition
+    queues: dict[int, PartitionQueue] = field(default_factory=dict)
+    compression_ratio: float = 1.0
+
+    def queue(self, partition: int) -> PartitionQueue:
+        """The partition's queue, made on first use."""
+        queue = self.queues.get(partition)
+        if queue is None:
+            queue = self.queues[partition] = PartitionQueue(TopicPartition(self.topic, partition))
+        return queue
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Which nodes have something to take now, when to look again, and which topics have records but no leader."""
+
+    nodes: set[int]
+    wake_at: float
+    leaderless_topics: set[str]
+
+
+class RecordAccumulator:
+    """Batches under construction, batches that wait, and the memory they use."""
+
+    def __init__(
+        self,
+        settings: AccumulatorSettings,
+        *,
+        clock: Clock,
+        random: Random,
+        wake_sender: Callable[[], None],
+        sequencer: Sequencer | None = None,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._random = random
+        self._wake_sender = wake_sender
+        self._sequencer = sequencer
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)  # a batch was delivered or failed
+        self._observers = 0  # threads that wait on _changed
+        self._pool = BufferPool(settings.buffer_bytes, settings.batch_bytes)
+        self._topics: dict[str, TopicQueues] = {}
+        self._incomplete: dict[ProducerBatch, None] = {}  # in order of creation
+        self._flushes = 0
+        self._closed: Exception | None = None
+        self._drain_start: dict[int, int] = {}
+        self._node_wait: dict[int, tuple[float, float]] = {}  # node -> (last ready, last drained)
+
+    # ---- user threads -------------------------------------------------------------------------------------------------------
+
+    def topic(self, topic: str, partitions: Partitions) -> TopicQueues:
+        """The topic's queues, with the partitions as they are known now."""
+        with self._lock:
+            queues = self._topics.get(topic)
+            if queues is None:
+                sticky = StickyPartition(self._settings.batch_bytes, self._random)
+                queues = self._topics[topic] = TopicQueues(topic, partitions, sticky)
+            else:
+                queues.partitions = partitions
+            return queues
+
+    def append(
+        self,
+        topic: TopicQueues,
+        partition: int | None,
+        timestamp: int,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Sequence[tuple[str, bytes | None]] | None,
+        callback: Callback | None,
+        block_until: Callable[[], float],
+    ) -> RecordFuture:
+        """Add a record to its partition's open batch, or to a new one; waits for memory until ``block_until()`` (monotonic seconds).
+
+        ``partition`` None means the topic's sticky partition. ``block_until`` is only called when there is something to wait for.
+        """
+        with self._lock:
+            future = self._try_append(topic, partition, timestamp, key, value, headers, callback)
+            if future is not None:
+                return future
+            size = self._buffer_size(topic, key, value, headers)
+            buffer = self._pool.try_allocate(size)
+            if buffer is not None:
+                return self._append_to_new(topic, partition, buffer, timestamp, key, value, headers, callback)
+            granted = threading.Event()
+            waiter = self._pool.join(size, granted.set)
+        self._wake_sender()  # memory is short: whatever waits for its linger time may go now
+        self._wait_for_memory(waiter, granted, block_until)
+        with self._lock:
+            assert waiter.buffer is not None
+            buffer, waiter.buffer = waiter.buffer, None
+            # Others may have opened a batch meanwhile: fill that one first, or batches get small under pressure.
+            future = self._try_append(topic, partition, timestamp, key, value, headers, callback, give_back=buffer)
+            if future is not None:
+                self._pool.release(buffer)
+                return future
+            return self._append_to_new(topic, partition, buffer, timestamp, key, value, headers, callback)
+
+    def _try_append(
+        self,
+        topic: TopicQueues,
+        partition: int | None,
+        timestamp: int,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Sequence[tuple[str, bytes | None]] | None,
+        callback: Callback | None,
+        give_back: bytearray | None = None,
+    ) -> RecordFuture | None:
+        if self._closed is not None:
+            if give_back is not None:
+                self._pool.release(give_back)
+            raise self._closed
+        queue = topic.queue(topic.sticky.choose(topic.partitions) if partition is None else partition)
+        if not queue.batches:
+            return None
+        batch = queue.batches[-1]
+        if not batch.open:
+            return None
+        index = _append(batch.buffer, batch.limit, timestamp, key, value, headers)
+        if index < 0:
+            batch.open = False
+            return None
+        batch.record_count = index + 1
+        return self._future(batch, index, timestamp, key, value, callback)
+
+    def _append_to_new(
+        self,
+        topic: TopicQueues,
+        partition: int | None,
+        buffer: bytearray,
+        timestamp: int,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Sequence[tuple[str, bytes | None]] | None,
+        callback: Callback | None,
+    ) -> RecordFuture:
+        """Open a batch in ``buffer`` with this record in it. A sticky partition that has had its share moves first."""
+        if partition is None:
+            previous = topic.queue(topic.sticky.choose(topic.partitions)).batches
+            filled = previous[-1].size_bytes if previous else self._settings.batch_bytes
+            if topic.sticky.appended(filled, topic.partitions, batch_ready=True):
+                future = self._try_append(topic, None, timestamp, key, value, headers, callback, give_back=buffer)
+                if future is not None:
+                    self._pool.release(buffer)
+                    return future
+            partition = topic.sticky.current
+        queue = topic.queue(partition)
+        batch_builder.begin(buffer)
+        batch = ProducerBatch(queue.topic_partition, buffer, len(buffer), self._clock.now(), self)
+        index = _append(buffer, len(buffer), timestamp, key, value, headers)
+        assert index == 0, "a buffer made for the record does not hold it"
+        batch.record_count = 1
+        queue.batches.append(batch)
+        self._incomplete[batch] = None
+        future = self._future(batch, 0, timestamp, key, value, callback)
+        # The Sender must learn of a new batch to start its linger timer, and of the full one before it.
+        self._wake_sender()
+        return future
+
+    @staticmethod
+    def _future(
+        batch: ProducerBatch, index: int, timestamp: int, key: bytes | None, value: bytes | None, callback: Callback | None
+    ) -> RecordFuture:
+        future: RecordFuture = _new_future(
+            RecordFuture,
+            (batch, index, timestamp, -1 if key is None else len(key), -1 if value is None else len(value)),
+        )
+        if callback is not None:
+            batch.add_callback(index, callback, future)
+        return future
+
+    def _buffer_size(
+        self,
+        topic: TopicQueues,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Sequence[tuple[str, bytes | None]] | None,
+    ) -> int:
+        """One standard buffer; several when the topic's records compress well; the record's own size when it is bigger than that."""
+        standard = self._settings.batch_bytes
+        if self._settings.compressed:
+            fit = int(1 / max(topic.compression_ratio * 1.05, 1 / _MAX_STANDARD_BUFFERS))
+            standard *= max(1, min(fit, _MAX_STANDARD_BUFFERS, self._pool.total_bytes // (4 * standard) or 1))
+        own = batch_builder.size_upper_bound(key, value, headers)
+        size = max(standard, own)
+        if size > self._pool.total_bytes:
+            if own > self._pool.total_bytes:
+                raise RecordTooLarge(
+                    f"the record takes {own} bytes, more than all of buffer_memory ({self._pool.total_bytes}); raise buffer_memory"
+                )
+            size = self._pool.total_bytes
+        return size
+
+    def _wait_for_memory(self, waiter: Waiter, granted: threading.Event, block_until: Callable[[], float]) -> None:
+        try:
+            while not granted.wait(max(0.0, min(block_until() - self._clock.now(), threading.TIMEOUT_MAX))):
+                if self._clock.now() >= block_until():
+                    break
+        finally:
+            with self._lock:
+                if not granted.is_set() or self._closed is not None:
+                    held = self._pool.total_bytes - self._pool.available_bytes
+                    self._pool.leave(waiter)
+                    if self._closed is not None:
+                        raise self._closed
+                    raise BufferExhausted(
+                        f"no room for {waiter.size} bytes within max_block_ms: {held} of buffer_memory "
+                        f"{self._pool.total_bytes} bytes wait for delivery; brokers are slower than this producer or away",
+                    )
+
+    def add_callback(self, future: RecordFuture, callback: Callback) -> bool:
+        """Tell ``callback`` when the future's batch is done; False when it is done already."""
+        with self._lock:
+            batch, index = future[0].at(future[1])
+            if batch.delivery is not None:
+                return False
+            batch.add_callback(index, callback, future)
+            return True
+
+    def wait_until(self, condition: Callable[[], bool], timeout_s: float | None) -> bool:
+        """Wait until ``condition()`` holds, looking again whenever a batch is done; False when out of time."""
+        with self._changed:
+            self._observers += 1
+            try:
+                return self._changed.wait_for(condition, timeout_s)
+            finally:
+                self._observers -= 1
+
+    def flush(self, timeout_s: float | None) -> int:
+        """Send all that was appended before this call without lingering and wait for it; gives the number of records still not done."""
+        with self._lock:
+            self._flushes += 1
+            waiting_for = list(self._incomplete)
+        self._wake_sender()
+        try:
+            self.wait_until(lambda: all(map(_settled, waiting_for)), timeout_s)
+        finally:
+            with self._lock:
+                self._flushes -= 1
+        return sum(batch.record_count for batch in waiting_for if not _settled(batch))
+
+    # ---- the Sender ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def available_bytes(self) -> int:
+        """Memory that nobody holds."""
+        with self._lock:
+            return self._pool.available_bytes
+
+    @property
+    def waiting_threads(self) -> int:
+        """Appends that wait for memory."""
+        return self._pool.waiting
+
+    @property
+    def incomplete_records(self) -> int:
+        """Records that were appended and have no outcome yet."""
+        with self._lock:
+            return sum(batch.record_count for batch in self._incomplete)
+
+    @property
+    def has_incomplete(self) -> bool:
+        """Whether any batch has no outcome yet."""
+        return bool(self._incomplete)
+
+    def backoff_s(self, attempts: int) -> float:
+        """How long a batch waits after its ``attempts``-th failure: doubling, up to the maximum, with up to a fifth of jitter."""
+        if attempts == 0:
+            return 0.0
+        exponential = self._settings.retry_backoff_s * float(2 ** min(attempts - 1, 30))
+        jitter = 0.8 + 0.4 * self._random.getrandbits(16) / 65536
+        return min(exponential, self._settings.retry_backoff_max_s) * jitter
+
+    def ready(self, leaders: Leaders, now: float) -> Ready:
+        """Which nodes have sendable batches."""
+        ready = Ready(set(), float("inf"), set())
+        wake_at = float("inf")
+        with self._lock:
+            urgent = bool(
+                self._pool.waiting
+                or self._flushes
+                or self._closed is not None
+                or (self._sequencer is not None and self._sequencer.completing)
+            )
+            for topic in self._topics.values():
+                queue_sizes: dict[int, int] = {}
+                for queue in topic.queues.values():
+                    leader = leaders.leader(queue.topic_partition)
+                    if leader is not None and not self._is_slow(leader[0]):
+                        queue_sizes[queue.topic_partition.partition] = len(queue.batches)
+                    if not queue.batches:
+                        continue
+                    if leader is None:
+                        ready.leaderless_topics.add(topic.topic)
+                    elif not queue.muted:
+                        due_at = self._due_at(queue, leader[1], urgent)
+                        if due_at <= now:
+                            ready.nodes.add(leader[0])
+                        else:
+                            wake_at = min(wake_at, due_at)
+                self._update_load(topic, queue_sizes)
+        return Ready(ready.nodes, wake_at, ready.leaderless_topics)
+
+    def _update_load(self, topic: TopicQueues, queue_sizes: dict[int, int]) -> None:
+        # Until every partition has been used once, an even draw is the only fair one: unused partitions have no queue to compare.
+        known = self._settings.adaptive and len(topic.queues) >= topic.partitions.count
+        topic.sticky.update_load(queue_sizes if known else None)
+
+    def _is_slow(self, node_id: int) -> bool:
+        limit = self._settings.availability_timeout_s
+        ready_at, drained_at = self._node_wait.get(node_id, (0.0, 0.0))
+        return limit > 0 and ready_at - drained_at > limit
+
+    def note_node(self, node_id: int, now: float, *, drained: bool) -> None:
+        """The node had records ready at ``now`` and could, or could not, take them (partitioner.availability.timeout.ms)."""
+        _, drained_at = self._node_wait.get(node_id, (now, now))
+        self._node_wait[node_id] = (now, now if drained else drained_at)
+
+    def _due_at(self, queue: PartitionQueue, leader_epoch: int, urgent: bool) -> float:
+        """When the first batch may leave: after its back-off, else when full, urgent or lingered enough. A new leader ends the back-off."""
+        batch = queue.batches[0]
+        if batch.attempts > 0:
+            if leader_epoch != queue.last_leader_epoch and queue.last_leader_epoch >= 0 and leader_epoch >= 0:
+                return 0.0
+            return batch.retry_at
+        if urgent or len(queue.batches) > 1 or not batch.open:
+            return 0.0
+        return batch.created_at + self._settings.linger_s
+
+    def drain(self, leaders: Leaders, node_ids: Iterable[int], now: float, request_bytes_max: int) -> dict[int, list[ProducerBatch]]:
+        """Take one batch per partition for each node, up to ``request_bytes_max``, starting at another partition each time."""
+        drained: dict[int, list[ProducerBatch]] = {}
+        with self._lock:
+            urgent = True  # what made the node ready lets its other partitions go along, as in Java
+            for node_id in node_ids:
+                queues = [
+                    (queue, leader[1])
+                    for topic in self._topics.values()
+                    for queue in topic.queues.values()
+                    if queue.batches and (leader := leaders.leader(queue.topic_partition)) is not None and leader[0] == node_id
+                ]
+                if not queues:
+                    continue
+                start = self._drain_start.get(node_id, 0) % len(queues)
+                taken: list[ProducerBatch] = []
+                size = 0
+                for index in range(start, start + len(queues)):
+                    queue, leader_epoch = queues[index % len(queues)]
+                    if queue.muted or self._due_at(queue, leader_epoch, urgent) > now:
+                        continue
+                    batch = queue.batches[0]
+                    batch_bytes = batch.size_bytes
+                    if taken and size + batch_bytes > request_bytes_max:
+                        self._drain_start[node_id] = index
+                        break
+                    if self._sequencer is not None:
+                        if not self._sequencer.may_drain(batch):
+                            continue
+                        self._sequencer.assign(batch)
+                    queue.batches.popleft()
+                    queue.last_leader_epoch = leader_epoch
+                    batch.open = False
+                    batch.in_flight = True
+                    batch.drained_at = now
+                    size += batch_bytes
+                    taken.append(batch)
+                else:
+                    self._drain_start[node_id] = start + 1
+                if taken:
+                    drained[node_id] = taken
+        return drained
+
+    def mute(self, topic_partition: TopicPartition, muted: bool) -> None:
+        """Hold a partition back while a request is in flight, when only one may be (order without idempotence)."""
+        topic = self._topics.get(topic_partition.topic)
+        if topic is not None:
+            topic.queue(topic_partition.partition).muted = muted
+
+    def reenqueue(self, batch: ProducerBatch, now: float) -> None:
+        """Put a batch back after a failed attempt: in sequence order when it has a sequence, else at the front."""
+        with self._lock:
+            batch.attempts += 1
+            batch.last_attempt_at = now
+            batch.retry_at = now + self.backoff_s(batch.attempts)
+            batch.in_flight = False
+            self._insert(batch)
+
+    def _insert(self, batch: ProducerBatch) -> None:
+        queue = self._topics[batch.topic_partition.topic].queue(batch.topic_partition.partition)
+        position = 0
+        if batch.has_sequence:
+            while position < len(queue.batches) and _precedes(queue.batches[position], batch):
+                position += 1
+        queue.batches.insert(position, batch)
+
+    def replace(self, batch: ProducerBatch, parts: Sequence[tuple[int, ProducerBatch]]) -> None:
+        """A batch was split: its parts, (first index, batch) in order, take its place at the front and its callbacks."""
+        with self._lock:
+            for _, part in reversed(parts):
+                self._incomplete[part] = None
+                self._insert(part)
+            batch.children = list(parts)
+            for index, callback, future in batch.callbacks or ():
+                target, target_index = batch.at(index)
+                target.add_callback(target_index, callback, future)
+            batch.callbacks = None
+            self._incomplete.pop(batch, None)
+            self._pool.release(batch.buffer)
+
+    def allocate_for_split(self, size: int) -> bytearray:
+        """Memory for a part. It may exceed the budget for a moment rather than wait: the Sender must never wait for itself."""
+        return bytearray(size)
+
+    def expire(self, now: float) -> list[ProducerBatch]:
+        """Take out the queued batches that are past delivery.timeout.ms, oldest first."""
+        expired: list[ProducerBatch] = []
+        with self._lock:
+            for topic in self._topics.values():
+                for queue in topic.queues.values():
+                    while queue.batches and self.deadline(queue.batches[0]) <= now:
+                        batch = queue.batches.popleft()
+                        batch.open = False
+                        expired.append(batch)
+        return expired
+
+    def deadline(self, batch: ProducerBatch) -> float:
+        """When delivery.timeout.ms ends for the batch."""
+        return batch.created_at + self._settings.delivery_timeout_s
+
+    def next_deadline(self) -> float:
+        """When the oldest incomplete batch expires."""
+        with self._lock:
+            oldest = next(iter(self._incomplete), None)
+            return self.deadline(oldest) if oldest is not None else float("inf")
+
+    def incomplete(self) -> list[ProducerBatch]:
+        """All batches with no outcome yet, oldest first."""
+        with self._lock:
+            return list(self._incomplete)
+
+    def undrained(self) -> list[ProducerBatch]:
+        """Take out every batch that is queued and not in flight (a transaction is being aborted, the producer is being closed)."""
+        taken: list[ProducerBatch] = []
+        with self._lock:
+            for topic in self._topics.values():
+                for queue in topic.queues.values():
+                    while queue.batches:
+                        batch = queue.batches.popleft()
+                        batch.open = False
+                        taken.append(batch)
+        return taken
+
+    def settle(self, batch: ProducerBatch, delivery: Delivery) -> None:
+        """The batch has its outcome: wake those who wait, give its memory back. Callbacks are the Sender's to run, with no lock held.
+
+        A batch that is still in flight keeps its buffer until ``release`` (the request may be read from it).
+        """
+        with self._lock:
+            if batch.delivery is not None:
+                return
+            batch.delivery = delivery
+            self._incomplete.pop(batch, None)
+            if not batch.in_flight:
+                self._give_back(batch)
+            if self._observers:
+                self._changed.notify_all()
+
+    def release(self, batch: ProducerBatch) -> None:
+        """A settled batch is no longer in flight."""
+        with self._lock:
+            batch.in_flight = False
+            if batch.delivery is not None:
+                self._give_back(batch)
+
+    def _give_back(self, batch: ProducerBatch) -> None:
+        buffer, batch.buffer = batch.buffer, _NOTHING
+        batch.sealed = None
+        if buffer is not _NOTHING:
+            if batch.pooled:
+                self._pool.release(buffer)
+
+    def note_compression(self, topic: str, ratio: float) -> None:
+        """A batch was compressed to ``ratio`` of its size. Worse news is believed at once, better news slowly."""
+        queues = self._topics.get(topic)
+        if queues is not None:
+            if ratio > queues.compression_ratio:
+                queues.compression_ratio = min(1.0, max(ratio, queues.compression_ratio + 0.05))
+            else:
+                queues.compression_ratio = max(ratio, queues.compression_ratio - 0.005)
+
+    def reset_compression(self, topic: str) -> None:
+        """A batch came out too large: assume that nothing compresses until shown otherwise."""
+        self._topics[topic].compression_ratio = 1.0
+
+    def close(self, error: Exception | None = None) -> None:
+        """No more appends; those that wait for memory get the error now."""
+        with self._lock:
+            self._closed = error or ClientClosed("the producer is closed")
+            waiters = self._pool.waiters()
+        for waiter in waiters:
+            waiter.wake()
+
+
+_NOTHING = bytearray()
+
+
+def _settled(batch: ProducerBatch) -> bool:
+    if batch.children is not None:
+        return all(_settled(child) for _, child in batch.children)
+    return batch.delivery is not None
+
+
+def _precedes(queued: ProducerBatch, batch: ProducerBatch) -> bool:
+    """Whether a queued batch must leave before this one. Sequences wrap, so the sign of the distance decides, not the size."""
+    return queued.has_sequence and ((batch.base_sequence - queued.base_sequence) & 0x7FFFFFFF) < 0x40000000

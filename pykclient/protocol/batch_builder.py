@@ -1,0 +1,105 @@
+"""A record batch (v2) under construction, in place: the buffer itself holds all state, from the first append to the bytes on the wire.
+
+The producer's hot path. ``append`` keeps the header's length, count, last offset delta and timestamps current, so that the buffer is at any time a
+whole batch but for producer id, attributes and CRC, which ``seal`` writes. Native when it can be (see ``_accel.c``); the twin here gives the same bytes.
+Stateless functions over a bytearray; the caller holds whatever lock the buffer needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from struct import Struct
+
+HEADER_BYTES = 61
+_FRESH = Struct(">qiibIhiqqqhii").pack(0, HEADER_BYTES - 12, -1, 2, 0, 0, -1, -1, -1, -1, -1, -1, 0)
+_LENGTH_AT, _STATE_AT, _COUNT_AT = 8, 23, 57
+_LENGTH = Struct(">i")
+_STATE = Struct(">iqq")  # last offset delta, base timestamp, max timestamp
+_COUNT = Struct(">i")
+
+Header = tuple[str, "bytes | None"]
+
+
+def begin(buffer: bytearray) -> None:
+    """Make an empty batch at the start of ``buffer``; whatever a former user left there is overwritten as records come."""
+    buffer[:HEADER_BYTES] = _FRESH
+
+
+def size_bytes(buffer: bytearray) -> int:
+    """Bytes the batch takes now, header included."""
+    return int(_LENGTH.unpack_from(buffer, _LENGTH_AT)[0]) + 12
+
+
+def record_count(buffer: bytearray) -> int:
+    """Records in the batch now."""
+    return int(_COUNT.unpack_from(buffer, _COUNT_AT)[0])
+
+
+def size_upper_bound(key: bytes | None, value: bytes | None, headers: Sequence[Header] | None) -> int:
+    """No fewer bytes than a batch with this one record takes."""
+    size = HEADER_BYTES + 5 + 1 + 10 + 5 + 5 + 5 + 5
+    size += (len(key) if key is not None else 0) + (len(value) if value is not None else 0)
+    for name, content in headers or ():
+        size += 10 + 4 * len(name) + (len(content) if content is not None else 0)
+    return size
+
+
+def _zigzag(number: int) -> bytes:
+    number = (number << 1) ^ (number >> 63)
+    if number < 0x80:
+        return number.to_bytes(1, "big")
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+_SMALL = [_zigzag(n) for n in range(2048)]
+_NULL = _zigzag(-1)
+
+
+def _varint(number: int) -> bytes:
+    return _SMALL[number] if 0 <= number < 2048 else _zigzag(number)
+
+
+def _header_bytes(headers: Sequence[Header]) -> bytes:
+    parts = [_varint(len(headers))]
+    for name, content in headers:
+        name_bytes = name.encode()
+        parts += (_varint(len(name_bytes)), name_bytes)
+        parts += (_NULL,) if content is None else (_varint(len(content)), content)
+    return b"".join(parts)
+
+
+def append(
+    buffer: bytearray, limit: int, timestamp: int, key: bytes | None, value: bytes | None, headers: Sequence[Header] | None
+) -> int:
+    """Add a record; gives its index in the batch, or -1 when it would take the batch past ``limit`` bytes (nothing is changed then)."""
+    position = _LENGTH.unpack_from(buffer, _LENGTH_AT)[0] + 12
+    last_delta, base_timestamp, max_timestamp = _STATE.unpack_from(buffer, _STATE_AT)
+    index: int = last_delta + 1
+    if index == 0:
+        base_timestamp = max_timestamp = timestamp
+    elif timestamp > max_timestamp:
+        max_timestamp = timestamp
+    body = b"".join(
+        (
+            b"\0",
+            _varint(timestamp - base_timestamp),
+            _varint(index),
+            *((_NULL,) if key is None else (_varint(len(key)), key)),
+            *((_NULL,) if value is None else (_varint(len(value)), value)),
+            _header_bytes(headers) if headers else b"\0",
+        )
+    )
+    prefix = _varint(len(body))
+    end = position + len(prefix) + len(body)
+    if end > limit or end > len(buffer):
+        return -1
+    buffer[position:end] = prefix + body
+    _LENGTH.pack_into(buffer, _LENGTH_AT, end - 12)
+    _STATE.pack_into(buffer, _STATE_AT, index, base_timestamp, max_timestamp)
+    _COUNT.pack_into(buffer, _COUNT_AT, index + 1)
+    return index
