@@ -1,0 +1,240 @@
+"""Every Kafka message, one module per API; importing this package imports none of them.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Requests and responses live in the module of their API (`messages.fetch`), everything else in a module of its own
+(`messages.offset_commit_key`).
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+
+class ApiKey(IntEnum):
+    """The number of each API on the wire."""
+
+    PRODUCE = 0
+    FETCH = 1
+    LIST_OFFSETS = 2
+    METADATA = 3
+    OFFSET_COMMIT = 8
+    OFFSET_FETCH = 9
+    FIND_COORDINATOR = 10
+    JOIN_GROUP = 11
+    HEARTBEAT = 12
+    LEAVE_GROUP = 13
+    SYNC_GROUP = 14
+    DESCRIBE_GROUPS = 15
+    LIST_GROUPS = 16
+    SASL_HANDSHAKE = 17
+    API_VERSIONS = 18
+    CREATE_TOPICS = 19
+    DELETE_TOPICS = 20
+    DELETE_RECORDS = 21
+    INIT_PRODUCER_ID = 22
+    OFFSET_FOR_LEADER_EPOCH = 23
+    ADD_PARTITIONS_TO_TXN = 24
+    ADD_OFFSETS_TO_TXN = 25
+    END_TXN = 26
+    WRITE_TXN_MARKERS = 27
+    TXN_OFFSET_COMMIT = 28
+    DESCRIBE_ACLS = 29
+    CREATE_ACLS = 30
+    DELETE_ACLS = 31
+    DESCRIBE_CONFIGS = 32
+    ALTER_CONFIGS = 33
+    ALTER_REPLICA_LOG_DIRS = 34
+    DESCRIBE_LOG_DIRS = 35
+    SASL_AUTHENTICATE = 36
+    CREATE_PARTITIONS = 37
+    CREATE_DELEGATION_TOKEN = 38
+    RENEW_DELEGATION_TOKEN = 39
+    EXPIRE_DELEGATION_TOKEN = 40
+    DESCRIBE_DELEGATION_TOKEN = 41
+    DELETE_GROUPS = 42
+    ELECT_LEADERS = 43
+    INCREMENTAL_ALTER_CONFIGS = 44
+    ALTER_PARTITION_REASSIGNMENTS = 45
+    LIST_PARTITION_REASSIGNMENTS = 46
+    OFFSET_DELETE = 47
+    DESCRIBE_CLIENT_QUOTAS = 48
+    ALTER_CLIENT_QUOTAS = 49
+    DESCRIBE_USER_SCRAM_CREDENTIALS = 50
+    ALTER_USER_SCRAM_CREDENTIALS = 51
+    VOTE = 52
+    BEGIN_QUORUM_EPOCH = 53
+    END_QUORUM_EPOCH = 54
+    DESCRIBE_QUORUM = 55
+    ALTER_PARTITION = 56
+    UPDATE_FEATURES = 57
+    ENVELOPE = 58
+    FETCH_SNAPSHOT = 59
+    DESCRIBE_CLUSTER = 60
+    DESCRIBE_PRODUCERS = 61
+    BROKER_REGISTRATION = 62
+    BROKER_HEARTBEAT = 63
+    UNREGISTER_BROKER = 64
+    DESCRIBE_TRANSACTIONS = 65
+    LIST_TRANSACTIONS = 66
+    ALLOCATE_PRODUCER_IDS = 67
+    CONSUMER_GROUP_HEARTBEAT = 68
+    CONSUMER_GROUP_DESCRIBE = 69
+    CONTROLLER_REGISTRATION = 70
+    GET_TELEMETRY_SUBSCRIPTIONS = 71
+    PUSH_TELEMETRY = 72
+    ASSIGN_REPLICAS_TO_DIRS = 73
+    LIST_CONFIG_RESOURCES = 74
+    DESCRIBE_TOPIC_PARTITIONS = 75
+    SHARE_GROUP_HEARTBEAT = 76
+    SHARE_GROUP_DESCRIBE = 77
+    SHARE_FETCH = 78
+    SHARE_ACKNOWLEDGE = 79
+    ADD_RAFT_VOTER = 80
+    REMOVE_RAFT_VOTER = 81
+    UPDATE_RAFT_VOTER = 82
+    INITIALIZE_SHARE_GROUP_STATE = 83
+    READ_SHARE_GROUP_STATE = 84
+    WRITE_SHARE_GROUP_STATE = 85
+    DELETE_SHARE_GROUP_STATE = 86
+    READ_SHARE_GROUP_STATE_SUMMARY = 87
+    STREAMS_GROUP_HEARTBEAT = 88
+    STREAMS_GROUP_DESCRIBE = 89
+    DESCRIBE_SHARE_GROUP_OFFSETS = 90
+    ALTER_SHARE_GROUP_OFFSETS = 91
+    DELETE_SHARE_GROUP_OFFSETS = 92
+
+
+@dataclass(frozen=True)
+class ApiInfo:
+    """What is known of an API without loading its messages."""
+
+    key: ApiKey
+    name: str
+    min_version: int
+    max_version: int
+    flexible_from: int | None
+    listeners: tuple[str, ...]
+    latest_version_unstable: bool
+
+    def request_class(self) -> Any:
+        return getattr(self._module(), self.name + "Request")
+
+    def response_class(self) -> Any:
+        return getattr(self._module(), self.name + "Response")
+
+    def request_header_version(self, version: int) -> int:
+        return 2 if self.flexible_from is not None and version >= self.flexible_from else 1
+
+    def response_header_version(self, version: int) -> int:
+        # A client must be able to read the answer to ApiVersions before it knows which versions the broker speaks.
+        if self.key == ApiKey.API_VERSIONS:
+            return 0
+        return 1 if self.flexible_from is not None and version >= self.flexible_from else 0
+
+    def _module(self) -> Any:
+        return importlib.import_module(f"{__name__}.{self.key.name.lower()}")
+
+
+APIS: tuple[ApiInfo, ...] = (
+    ApiInfo(ApiKey.PRODUCE, "Produce", 3, 13, 9, ("broker",), False),
+    ApiInfo(ApiKey.FETCH, "Fetch", 4, 18, 12, ("broker", "controller",), False),
+    ApiInfo(ApiKey.LIST_OFFSETS, "ListOffsets", 1, 11, 6, ("broker",), False),
+    ApiInfo(ApiKey.METADATA, "Metadata", 0, 13, 9, ("broker",), False),
+    ApiInfo(ApiKey.OFFSET_COMMIT, "OffsetCommit", 2, 10, 8, ("broker",), False),
+    ApiInfo(ApiKey.OFFSET_FETCH, "OffsetFetch", 1, 10, 6, ("broker",), False),
+    ApiInfo(ApiKey.FIND_COORDINATOR, "FindCoordinator", 0, 6, 3, ("broker",), False),
+    ApiInfo(ApiKey.JOIN_GROUP, "JoinGroup", 0, 9, 6, ("broker",), False),
+    ApiInfo(ApiKey.HEARTBEAT, "Heartbeat", 0, 4, 4, ("broker",), False),
+    ApiInfo(ApiKey.LEAVE_GROUP, "LeaveGroup", 0, 5, 4, ("broker",), False),
+    ApiInfo(ApiKey.SYNC_GROUP, "SyncGroup", 0, 5, 4, ("broker",), False),
+    ApiInfo(ApiKey.DESCRIBE_GROUPS, "DescribeGroups", 0, 6, 5, ("broker",), False),
+    ApiInfo(ApiKey.LIST_GROUPS, "ListGroups", 0, 5, 3, ("broker",), False),
+    ApiInfo(ApiKey.SASL_HANDSHAKE, "SaslHandshake", 0, 1, None, ("broker", "controller",), False),
+    ApiInfo(ApiKey.API_VERSIONS, "ApiVersions", 0, 4, 3, ("broker", "controller",), False),
+    ApiInfo(ApiKey.CREATE_TOPICS, "CreateTopics", 2, 7, 5, ("broker", "controller",), False),
+    ApiInfo(ApiKey.DELETE_TOPICS, "DeleteTopics", 1, 6, 4, ("broker", "controller",), False),
+    ApiInfo(ApiKey.DELETE_RECORDS, "DeleteRecords", 0, 2, 2, ("broker",), False),
+    ApiInfo(ApiKey.INIT_PRODUCER_ID, "InitProducerId", 0, 6, 2, ("broker",), True),
+    ApiInfo(ApiKey.OFFSET_FOR_LEADER_EPOCH, "OffsetForLeaderEpoch", 2, 4, 4, ("broker",), False),
+    ApiInfo(ApiKey.ADD_PARTITIONS_TO_TXN, "AddPartitionsToTxn", 0, 5, 3, ("broker",), False),
+    ApiInfo(ApiKey.ADD_OFFSETS_TO_TXN, "AddOffsetsToTxn", 0, 4, 3, ("broker",), False),
+    ApiInfo(ApiKey.END_TXN, "EndTxn", 0, 5, 3, ("broker",), False),
+    ApiInfo(ApiKey.WRITE_TXN_MARKERS, "WriteTxnMarkers", 1, 2, 1, ("broker",), False),
+    ApiInfo(ApiKey.TXN_OFFSET_COMMIT, "TxnOffsetCommit", 0, 5, 3, ("broker",), False),
+    ApiInfo(ApiKey.DESCRIBE_ACLS, "DescribeAcls", 1, 3, 2, ("broker", "controller",), False),
+    ApiInfo(ApiKey.CREATE_ACLS, "CreateAcls", 1, 3, 2, ("broker", "controller",), False),
+    ApiInfo(ApiKey.DELETE_ACLS, "DeleteAcls", 1, 3, 2, ("broker", "controller",), False),
+    ApiInfo(ApiKey.DESCRIBE_CONFIGS, "DescribeConfigs", 1, 4, 4, ("broker", "controller",), False),
+    ApiInfo(ApiKey.ALTER_CONFIGS, "AlterConfigs", 0, 2, 2, ("broker", "controller",), False),
+    ApiInfo(ApiKey.ALTER_REPLICA_LOG_DIRS, "AlterReplicaLogDirs", 1, 2, 2, ("broker",), False),
+    ApiInfo(ApiKey.DESCRIBE_LOG_DIRS, "DescribeLogDirs", 1, 5, 2, ("broker",), False),
+    ApiInfo(ApiKey.SASL_AUTHENTICATE, "SaslAuthenticate", 0, 2, 2, ("broker", "controller",), False),
+    ApiInfo(ApiKey.CREATE_PARTITIONS, "CreatePartitions", 0, 3, 2, ("broker", "controller",), False),
+    ApiInfo(ApiKey.CREATE_DELEGATION_TOKEN, "CreateDelegationToken", 1, 3, 2, ("broker", "controller",), False),
+    ApiInfo(ApiKey.RENEW_DELEGATION_TOKEN, "RenewDelegationToken", 1, 2, 2, ("broker", "controller",), False),
+    ApiInfo(ApiKey.EXPIRE_DELEGATION_TOKEN, "ExpireDelegationToken", 1, 2, 2, ("broker", "controller",), False),
+    ApiInfo(ApiKey.DESCRIBE_DELEGATION_TOKEN, "DescribeDelegationToken", 1, 3, 2, ("broker", "controller",), False),
+    ApiInfo(ApiKey.DELETE_GROUPS, "DeleteGroups", 0, 2, 2, ("broker",), False),
+    ApiInfo(ApiKey.ELECT_LEADERS, "ElectLeaders", 0, 2, 2, ("broker", "controller",), False),
+    ApiInfo(ApiKey.INCREMENTAL_ALTER_CONFIGS, "IncrementalAlterConfigs", 0, 1, 1, ("broker", "controller",), False),
+    ApiInfo(ApiKey.ALTER_PARTITION_REASSIGNMENTS, "AlterPartitionReassignments", 0, 1, 0, ("broker", "controller",), False),
+    ApiInfo(ApiKey.LIST_PARTITION_REASSIGNMENTS, "ListPartitionReassignments", 0, 0, 0, ("broker", "controller",), False),
+    ApiInfo(ApiKey.OFFSET_DELETE, "OffsetDelete", 0, 0, None, ("broker",), False),
+    ApiInfo(ApiKey.DESCRIBE_CLIENT_QUOTAS, "DescribeClientQuotas", 0, 1, 1, ("broker",), False),
+    ApiInfo(ApiKey.ALTER_CLIENT_QUOTAS, "AlterClientQuotas", 0, 1, 1, ("broker", "controller",), False),
+    ApiInfo(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, "DescribeUserScramCredentials", 0, 0, 0, ("broker", "controller",), False),
+    ApiInfo(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, "AlterUserScramCredentials", 0, 0, 0, ("broker", "controller",), False),
+    ApiInfo(ApiKey.VOTE, "Vote", 0, 2, 0, ("controller",), False),
+    ApiInfo(ApiKey.BEGIN_QUORUM_EPOCH, "BeginQuorumEpoch", 0, 1, 1, ("controller",), False),
+    ApiInfo(ApiKey.END_QUORUM_EPOCH, "EndQuorumEpoch", 0, 1, 1, ("controller",), False),
+    ApiInfo(ApiKey.DESCRIBE_QUORUM, "DescribeQuorum", 0, 2, 0, ("broker", "controller",), False),
+    ApiInfo(ApiKey.ALTER_PARTITION, "AlterPartition", 2, 3, 2, ("controller",), False),
+    ApiInfo(ApiKey.UPDATE_FEATURES, "UpdateFeatures", 0, 2, 0, ("broker", "controller",), False),
+    ApiInfo(ApiKey.ENVELOPE, "Envelope", 0, 0, 0, ("controller",), False),
+    ApiInfo(ApiKey.FETCH_SNAPSHOT, "FetchSnapshot", 0, 1, 0, ("controller",), False),
+    ApiInfo(ApiKey.DESCRIBE_CLUSTER, "DescribeCluster", 0, 2, 0, ("broker", "controller",), False),
+    ApiInfo(ApiKey.DESCRIBE_PRODUCERS, "DescribeProducers", 0, 0, 0, ("broker",), False),
+    ApiInfo(ApiKey.BROKER_REGISTRATION, "BrokerRegistration", 0, 4, 0, ("controller",), False),
+    ApiInfo(ApiKey.BROKER_HEARTBEAT, "BrokerHeartbeat", 0, 2, 0, ("controller",), False),
+    ApiInfo(ApiKey.UNREGISTER_BROKER, "UnregisterBroker", 0, 0, 0, ("broker", "controller",), False),
+    ApiInfo(ApiKey.DESCRIBE_TRANSACTIONS, "DescribeTransactions", 0, 0, 0, ("broker",), False),
+    ApiInfo(ApiKey.LIST_TRANSACTIONS, "ListTransactions", 0, 2, 0, ("broker",), False),
+    ApiInfo(ApiKey.ALLOCATE_PRODUCER_IDS, "AllocateProducerIds", 0, 0, 0, ("controller",), False),
+    ApiInfo(ApiKey.CONSUMER_GROUP_HEARTBEAT, "ConsumerGroupHeartbeat", 0, 1, 0, ("broker",), False),
+    ApiInfo(ApiKey.CONSUMER_GROUP_DESCRIBE, "ConsumerGroupDescribe", 0, 1, 0, ("broker",), False),
+    ApiInfo(ApiKey.CONTROLLER_REGISTRATION, "ControllerRegistration", 0, 0, 0, ("controller",), False),
+    ApiInfo(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, "GetTelemetrySubscriptions", 0, 0, 0, ("broker",), False),
+    ApiInfo(ApiKey.PUSH_TELEMETRY, "PushTelemetry", 0, 0, 0, ("broker",), False),
+    ApiInfo(ApiKey.ASSIGN_REPLICAS_TO_DIRS, "AssignReplicasToDirs", 0, 0, 0, ("controller",), False),
+    ApiInfo(ApiKey.LIST_CONFIG_RESOURCES, "ListConfigResources", 0, 1, 0, ("broker",), False),
+    ApiInfo(ApiKey.DESCRIBE_TOPIC_PARTITIONS, "DescribeTopicPartitions", 0, 0, 0, ("broker",), False),
+    ApiInfo(ApiKey.SHARE_GROUP_HEARTBEAT, "ShareGroupHeartbeat", 1, 1, 1, ("broker",), False),
+    ApiInfo(ApiKey.SHARE_GROUP_DESCRIBE, "ShareGroupDescribe", 1, 1, 1, ("broker",), False),
+    ApiInfo(ApiKey.SHARE_FETCH, "ShareFetch", 1, 2, 1, ("broker",), False),
+    ApiInfo(ApiKey.SHARE_ACKNOWLEDGE, "ShareAcknowledge", 1, 2, 1, ("broker",), False),
+    ApiInfo(ApiKey.ADD_RAFT_VOTER, "AddRaftVoter", 0, 1, 0, ("controller", "broker",), False),
+    ApiInfo(ApiKey.REMOVE_RAFT_VOTER, "RemoveRaftVoter", 0, 0, 0, ("controller", "broker",), False),
+    ApiInfo(ApiKey.UPDATE_RAFT_VOTER, "UpdateRaftVoter", 0, 0, 0, ("controller",), False),
+    ApiInfo(ApiKey.INITIALIZE_SHARE_GROUP_STATE, "InitializeShareGroupState", 0, 0, 0, ("broker",), False),
+    ApiInfo(ApiKey.READ_SHARE_GROUP_STATE, "ReadShareGroupState", 0, 0, 0, ("broker",), False),
+    ApiInfo(ApiKey.WRITE_SHARE_GROUP_STATE, "WriteShareGroupState", 0, 1, 0, ("broker",), False),
+    ApiInfo(ApiKey.DELETE_SHARE_GROUP_STATE, "DeleteShareGroupState", 0, 0, 0, ("broker",), False),
+    ApiInfo(ApiKey.READ_SHARE_GROUP_STATE_SUMMARY, "ReadShareGroupStateSummary", 0, 1, 0, ("broker",), False),
+    ApiInfo(ApiKey.STREAMS_GROUP_HEARTBEAT, "StreamsGroupHeartbeat", 0, 0, 0, ("broker",), False),
+    ApiInfo(ApiKey.STREAMS_GROUP_DESCRIBE, "StreamsGroupDescribe", 0, 0, 0, ("broker",), False),
+    ApiInfo(ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS, "DescribeShareGroupOffsets", 0, 1, 0, ("broker",), False),
+    ApiInfo(ApiKey.ALTER_SHARE_GROUP_OFFSETS, "AlterShareGroupOffsets", 0, 0, 0, ("broker",), False),
+    ApiInfo(ApiKey.DELETE_SHARE_GROUP_OFFSETS, "DeleteShareGroupOffsets", 0, 0, 0, ("broker",), False),
+)
+_BY_KEY: dict[int, ApiInfo] = {info.key: info for info in APIS}
+
+
+def api(key: int) -> ApiInfo:
+    """The API with this key; KeyError if there is none."""
+    return _BY_KEY[key]
+
+
+__all__ = ["APIS", "ApiInfo", "ApiKey", "api"]

@@ -1,0 +1,91 @@
+"""BeginTransactionRecord.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    append_tags,
+    check_tag_end,
+    encode_compact_string,
+    read_compact_nullable_string,
+    read_message,
+    read_tag,
+    read_tag_count,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class BeginTransactionRecord:
+    """BeginTransactionRecord, version 0."""
+
+    __slots__ = ('name', 'unknown_tags')
+
+    name: str | None
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 23
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(self, name: str | None = None, unknown_tags: dict[int, bytes] | None = None) -> None:
+        self.name = name
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> BeginTransactionRecord:
+        return read_message("BeginTransactionRecord", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        known: list[tuple[int, bytes]] = []
+        if self.name is not None:
+            part: list[Buffer] = []
+            part.append(encode_compact_string(self.name))
+            known.append((0, b"".join(part)))
+        if known or self.unknown_tags:
+            append_tags(out, known, self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[BeginTransactionRecord, int]:
+        name: str | None = None
+        tags: dict[int, bytes] | None = None
+        if buffer[position] == 0:
+            position += 1
+        else:
+            count, position = read_tag_count(buffer, position)
+            tag = -1
+            for _ in range(count):
+                tag, position, end = read_tag(buffer, position, tag)
+                if tag == 0:
+                    name, position = read_compact_nullable_string(buffer, position)
+                else:
+                    tags = tags or {}
+                    tags[tag] = bytes(buffer[position:end])
+                    position = end
+                if position != end:
+                    check_tag_end(position, end, tag)
+        return BeginTransactionRecord(name, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "BeginTransactionRecord",
+]

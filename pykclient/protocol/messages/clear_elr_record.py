@@ -1,0 +1,70 @@
+"""ClearElrRecord.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    append_tags,
+    encode_compact_string,
+    read_compact_string,
+    read_message,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ClearElrRecord:
+    """ClearElrRecord, version 0."""
+
+    __slots__ = ('topic_name', 'unknown_tags')
+
+    topic_name: str
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 28
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(self, topic_name: str = "", unknown_tags: dict[int, bytes] | None = None) -> None:
+        self.topic_name = topic_name
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> ClearElrRecord:
+        return read_message("ClearElrRecord", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(encode_compact_string(self.topic_name))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ClearElrRecord, int]:
+        topic_name, position = read_compact_string(buffer, position)
+        tags, position = read_unknown_tags(buffer, position)
+        return ClearElrRecord(topic_name, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "ClearElrRecord",
+]

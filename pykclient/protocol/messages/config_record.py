@@ -1,0 +1,94 @@
+"""ConfigRecord.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    append_tags,
+    encode_compact_nullable_string,
+    encode_compact_string,
+    read_compact_nullable_string,
+    read_compact_string,
+    read_message,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+_b = Struct(">b")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ConfigRecord:
+    """ConfigRecord, version 0."""
+
+    __slots__ = ('resource_type', 'resource_name', 'name', 'value', 'unknown_tags')
+
+    resource_type: int
+    resource_name: str
+    name: str
+    value: str | None
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 4
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(
+        self,
+        resource_type: int = 0,
+        resource_name: str = "",
+        name: str = "",
+        value: str | None = "",
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.name = name
+        self.value = value
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConfigRecord:
+        return read_message("ConfigRecord", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_b.pack(self.resource_type))
+        append(encode_compact_string(self.resource_name))
+        append(encode_compact_string(self.name))
+        append(encode_compact_nullable_string(self.value))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ConfigRecord, int]:
+        (resource_type,) = _b.unpack_from(buffer, position)
+        position += 1
+        resource_name, position = read_compact_string(buffer, position)
+        name, position = read_compact_string(buffer, position)
+        value, position = read_compact_nullable_string(buffer, position)
+        tags, position = read_unknown_tags(buffer, position)
+        return ConfigRecord(resource_type, resource_name, name, value, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "ConfigRecord",
+]

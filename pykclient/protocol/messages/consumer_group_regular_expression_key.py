@@ -1,0 +1,65 @@
+"""ConsumerGroupRegularExpressionKey.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    encode_string,
+    read_message,
+    read_string,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ConsumerGroupRegularExpressionKey:
+    """ConsumerGroupRegularExpressionKey, version 0."""
+
+    __slots__ = ('group_id', 'regular_expression')
+
+    group_id: str
+    regular_expression: str
+
+    API_KEY: ClassVar[int] = 16
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    def __init__(self, group_id: str = "", regular_expression: str = "") -> None:
+        self.group_id = group_id
+        self.regular_expression = regular_expression
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupRegularExpressionKey:
+        return read_message("ConsumerGroupRegularExpressionKey", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(encode_string(self.group_id))
+        append(encode_string(self.regular_expression))
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ConsumerGroupRegularExpressionKey, int]:
+        group_id, position = read_string(buffer, position)
+        regular_expression, position = read_string(buffer, position)
+        return ConsumerGroupRegularExpressionKey(group_id, regular_expression), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "ConsumerGroupRegularExpressionKey",
+]

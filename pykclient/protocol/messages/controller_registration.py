@@ -1,0 +1,278 @@
+"""ControllerRegistrationRequest, ControllerRegistrationResponse.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+from uuid import UUID
+
+from pykclient.protocol.wire import (
+    Buffer,
+    EMPTY,
+    ZERO_UUID,
+    append_tags,
+    encode_compact_count,
+    encode_compact_nullable_string,
+    encode_compact_string,
+    read_compact_count,
+    read_compact_nullable_string,
+    read_compact_string,
+    read_message,
+    read_structs,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    uuid_of,
+    write_message,
+)
+
+_Hh = Struct(">Hh")
+_hh = Struct(">hh")
+_iut = Struct(">i16s?")
+_ih = Struct(">ih")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class Listener:
+    """Listener, version 0."""
+
+    __slots__ = ('name', 'host', 'port', 'security_protocol', 'unknown_tags')
+
+    name: str
+    host: str
+    port: int
+    security_protocol: int
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        name: str = "",
+        host: str = "",
+        port: int = 0,
+        security_protocol: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.host = host
+        self.port = port
+        self.security_protocol = security_protocol
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(encode_compact_string(self.name))
+        append(encode_compact_string(self.host))
+        append(_Hh.pack(self.port, self.security_protocol))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[Listener, int]:
+        name, position = read_compact_string(buffer, position)
+        host, position = read_compact_string(buffer, position)
+        port, security_protocol = _Hh.unpack_from(buffer, position)
+        position += 4
+        tags, position = read_unknown_tags(buffer, position)
+        return Listener(name, host, port, security_protocol, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class Feature:
+    """Feature, version 0."""
+
+    __slots__ = ('name', 'min_supported_version', 'max_supported_version', 'unknown_tags')
+
+    name: str
+    min_supported_version: int
+    max_supported_version: int
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        name: str = "",
+        min_supported_version: int = 0,
+        max_supported_version: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.min_supported_version = min_supported_version
+        self.max_supported_version = max_supported_version
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(encode_compact_string(self.name))
+        append(_hh.pack(self.min_supported_version, self.max_supported_version))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[Feature, int]:
+        name, position = read_compact_string(buffer, position)
+        min_supported_version, max_supported_version = _hh.unpack_from(buffer, position)
+        position += 4
+        tags, position = read_unknown_tags(buffer, position)
+        return Feature(name, min_supported_version, max_supported_version, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ControllerRegistrationRequest:
+    """ControllerRegistrationRequest, version 0."""
+
+    __slots__ = (
+        'controller_id',
+        'incarnation_id',
+        'zk_migration_ready',
+        'listeners',
+        'features',
+        'unknown_tags',
+    )
+
+    controller_id: int
+    incarnation_id: UUID
+    zk_migration_ready: bool
+    listeners: list[Listener]
+    features: list[Feature]
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 70
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(
+        self,
+        controller_id: int = 0,
+        incarnation_id: UUID = ZERO_UUID,
+        zk_migration_ready: bool = False,
+        listeners: list[Listener] = EMPTY,
+        features: list[Feature] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.controller_id = controller_id
+        self.incarnation_id = incarnation_id
+        self.zk_migration_ready = zk_migration_ready
+        self.listeners = [] if listeners is EMPTY else listeners
+        self.features = [] if features is EMPTY else features
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> ControllerRegistrationRequest:
+        return read_message("ControllerRegistrationRequest", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_iut.pack(self.controller_id, self.incarnation_id.bytes, self.zk_migration_ready))
+        append(encode_compact_count(self.listeners))
+        for item in self.listeners:
+            item._write(out, version)
+        append(encode_compact_count(self.features))
+        for item in self.features:
+            item._write(out, version)
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ControllerRegistrationRequest, int]:
+        controller_id, incarnation_id, zk_migration_ready = _iut.unpack_from(buffer, position)
+        position += 21
+        incarnation_id = uuid_of(incarnation_id)
+        count, position = read_compact_count(buffer, position, 7)
+        listeners, position = read_structs(buffer, position, version, count, Listener._read)
+        count, position = read_compact_count(buffer, position, 6)
+        features, position = read_structs(buffer, position, version, count, Feature._read)
+        tags, position = read_unknown_tags(buffer, position)
+        return ControllerRegistrationRequest(
+            controller_id,
+            incarnation_id,
+            zk_migration_ready,
+            listeners,
+            features,
+            tags,
+        ), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ControllerRegistrationResponse:
+    """ControllerRegistrationResponse, version 0."""
+
+    __slots__ = ('throttle_time_ms', 'error_code', 'error_message', 'unknown_tags')
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 70
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> ControllerRegistrationResponse:
+        return read_message("ControllerRegistrationResponse", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_ih.pack(self.throttle_time_ms, self.error_code))
+        append(encode_compact_nullable_string(self.error_message))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ControllerRegistrationResponse, int]:
+        throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
+        position += 6
+        error_message, position = read_compact_nullable_string(buffer, position)
+        tags, position = read_unknown_tags(buffer, position)
+        return ControllerRegistrationResponse(throttle_time_ms, error_code, error_message, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "ControllerRegistrationRequest",
+    "ControllerRegistrationResponse",
+    "Feature",
+    "Listener",
+]

@@ -1,0 +1,87 @@
+"""DefaultPrincipalData.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    append_tags,
+    encode_compact_string,
+    read_compact_string,
+    read_message,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+_t = Struct(">?")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class DefaultPrincipalData:
+    """DefaultPrincipalData, version 0."""
+
+    __slots__ = ('type', 'name', 'token_authenticated', 'unknown_tags')
+
+    type: str
+    name: str
+    token_authenticated: bool
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[None] = None
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(
+        self,
+        type: str = "",
+        name: str = "",
+        token_authenticated: bool = False,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.type = type
+        self.name = name
+        self.token_authenticated = token_authenticated
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> DefaultPrincipalData:
+        return read_message("DefaultPrincipalData", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(encode_compact_string(self.type))
+        append(encode_compact_string(self.name))
+        append(_t.pack(self.token_authenticated))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[DefaultPrincipalData, int]:
+        type, position = read_compact_string(buffer, position)
+        name, position = read_compact_string(buffer, position)
+        (token_authenticated,) = _t.unpack_from(buffer, position)
+        position += 1
+        tags, position = read_unknown_tags(buffer, position)
+        return DefaultPrincipalData(type, name, token_authenticated, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "DefaultPrincipalData",
+]

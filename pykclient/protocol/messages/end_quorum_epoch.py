@@ -1,0 +1,646 @@
+"""EndQuorumEpochRequest, EndQuorumEpochResponse.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+from uuid import UUID
+
+from pykclient.protocol.wire import (
+    Buffer,
+    EMPTY,
+    ZERO_UUID,
+    append_tags,
+    check_tag_end,
+    encode_compact_count,
+    encode_compact_nullable_string,
+    encode_compact_string,
+    encode_count,
+    encode_nullable_string,
+    encode_numbers,
+    encode_string,
+    not_carried,
+    read_compact_count,
+    read_compact_nullable_string,
+    read_compact_string,
+    read_count,
+    read_message,
+    read_nullable_string,
+    read_numbers,
+    read_string,
+    read_structs,
+    read_tag,
+    read_tag_count,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    uuid_of,
+    write_message,
+)
+
+_H = Struct(">H")
+_h = Struct(">h")
+_i = Struct(">i")
+_iu = Struct(">i16s")
+_ihii = Struct(">ihii")
+_iii = Struct(">iii")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ReplicaInfo:
+    """ReplicaInfo, version 1."""
+
+    __slots__ = ('candidate_id', 'candidate_directory_id', 'unknown_tags')
+
+    candidate_id: int
+    candidate_directory_id: UUID
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        candidate_id: int = 0,
+        candidate_directory_id: UUID = ZERO_UUID,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.candidate_id = candidate_id
+        self.candidate_directory_id = candidate_directory_id
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_iu.pack(self.candidate_id, self.candidate_directory_id.bytes))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ReplicaInfo, int]:
+        candidate_id, candidate_directory_id = _iu.unpack_from(buffer, position)
+        position += 20
+        candidate_directory_id = uuid_of(candidate_directory_id)
+        tags, position = read_unknown_tags(buffer, position)
+        return ReplicaInfo(candidate_id, candidate_directory_id, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class RequestPartitionData:
+    """RequestPartitionData, versions 0 to 1."""
+
+    __slots__ = (
+        'partition_index',
+        'leader_id',
+        'leader_epoch',
+        'preferred_successors',
+        'preferred_candidates',
+        'unknown_tags',
+    )
+
+    partition_index: int
+    leader_id: int
+    leader_epoch: int
+    preferred_successors: list[int]
+    preferred_candidates: list[ReplicaInfo]
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+        preferred_successors: list[int] = EMPTY,
+        preferred_candidates: list[ReplicaInfo] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.preferred_successors = [] if preferred_successors is EMPTY else preferred_successors
+        self.preferred_candidates = [] if preferred_candidates is EMPTY else preferred_candidates
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_iii.pack(self.partition_index, self.leader_id, self.leader_epoch))
+        if version >= 1:
+            pass
+        else:
+            append(encode_count(self.preferred_successors))
+            append(encode_numbers(self.preferred_successors, "i"))
+        if version >= 1:
+            append(encode_compact_count(self.preferred_candidates))
+            for item in self.preferred_candidates:
+                item._write(out, version)
+        if version >= 1:
+            if self.unknown_tags:
+                append_tags(out, [], self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestPartitionData, int]:
+        partition_index, leader_id, leader_epoch = _iii.unpack_from(buffer, position)
+        position += 12
+        preferred_successors: list[int]
+        if version >= 1:
+            preferred_successors = []
+        else:
+            count, position = read_count(buffer, position, 4)
+            preferred_successors, position = read_numbers(buffer, position, count, "i")
+        preferred_candidates: list[ReplicaInfo]
+        if version >= 1:
+            count, position = read_compact_count(buffer, position, 21)
+            preferred_candidates, position = read_structs(buffer, position, version, count, ReplicaInfo._read)
+        else:
+            preferred_candidates = []
+        if version >= 1:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags = None
+        return RequestPartitionData(
+            partition_index,
+            leader_id,
+            leader_epoch,
+            preferred_successors,
+            preferred_candidates,
+            tags,
+        ), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class RequestTopicData:
+    """RequestTopicData, versions 0 to 1."""
+
+    __slots__ = ('topic_name', 'partitions', 'unknown_tags')
+
+    topic_name: str
+    partitions: list[RequestPartitionData]
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        partitions: list[RequestPartitionData] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is EMPTY else partitions
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        if version >= 1:
+            append(encode_compact_string(self.topic_name))
+        else:
+            append(encode_string(self.topic_name))
+        if version >= 1:
+            append(encode_compact_count(self.partitions))
+            for item in self.partitions:
+                item._write(out, version)
+        else:
+            append(encode_count(self.partitions))
+            for item in self.partitions:
+                item._write(out, version)
+        if version >= 1:
+            if self.unknown_tags:
+                append_tags(out, [], self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestTopicData, int]:
+        if version >= 1:
+            topic_name, position = read_compact_string(buffer, position)
+        else:
+            topic_name, position = read_string(buffer, position)
+        partitions: list[RequestPartitionData]
+        if version >= 1:
+            count, position = read_compact_count(buffer, position, 14)
+            partitions, position = read_structs(buffer, position, version, count, RequestPartitionData._read)
+        else:
+            count, position = read_count(buffer, position, 14)
+            partitions, position = read_structs(buffer, position, version, count, RequestPartitionData._read)
+        if version >= 1:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags = None
+        return RequestTopicData(topic_name, partitions, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class LeaderEndpoint:
+    """LeaderEndpoint, version 1."""
+
+    __slots__ = ('name', 'host', 'port', 'unknown_tags')
+
+    name: str
+    host: str
+    port: int
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        name: str = "",
+        host: str = "",
+        port: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.host = host
+        self.port = port
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(encode_compact_string(self.name))
+        append(encode_compact_string(self.host))
+        append(_H.pack(self.port))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[LeaderEndpoint, int]:
+        name, position = read_compact_string(buffer, position)
+        host, position = read_compact_string(buffer, position)
+        (port,) = _H.unpack_from(buffer, position)
+        position += 2
+        tags, position = read_unknown_tags(buffer, position)
+        return LeaderEndpoint(name, host, port, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class EndQuorumEpochRequest:
+    """EndQuorumEpochRequest, versions 0 to 1."""
+
+    __slots__ = ('cluster_id', 'topics', 'leader_endpoints', 'unknown_tags')
+
+    cluster_id: str | None
+    topics: list[RequestTopicData]
+    leader_endpoints: list[LeaderEndpoint]
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 54
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    def __init__(
+        self,
+        cluster_id: str | None = None,
+        topics: list[RequestTopicData] = EMPTY,
+        leader_endpoints: list[LeaderEndpoint] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.cluster_id = cluster_id
+        self.topics = [] if topics is EMPTY else topics
+        self.leader_endpoints = [] if leader_endpoints is EMPTY else leader_endpoints
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 1)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> EndQuorumEpochRequest:
+        return read_message("EndQuorumEpochRequest", cls._read, buffer, position, version, (0, 1))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        if version >= 1:
+            append(encode_compact_nullable_string(self.cluster_id))
+        else:
+            append(encode_nullable_string(self.cluster_id))
+        if version >= 1:
+            append(encode_compact_count(self.topics))
+            for item in self.topics:
+                item._write(out, version)
+        else:
+            append(encode_count(self.topics))
+            for item in self.topics:
+                item._write(out, version)
+        if version >= 1:
+            append(encode_compact_count(self.leader_endpoints))
+            for item in self.leader_endpoints:
+                item._write(out, version)
+        if version >= 1:
+            if self.unknown_tags:
+                append_tags(out, [], self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[EndQuorumEpochRequest, int]:
+        cluster_id: str | None
+        if version >= 1:
+            cluster_id, position = read_compact_nullable_string(buffer, position)
+        else:
+            cluster_id, position = read_nullable_string(buffer, position)
+        topics: list[RequestTopicData]
+        if version >= 1:
+            count, position = read_compact_count(buffer, position, 3)
+            topics, position = read_structs(buffer, position, version, count, RequestTopicData._read)
+        else:
+            count, position = read_count(buffer, position, 3)
+            topics, position = read_structs(buffer, position, version, count, RequestTopicData._read)
+        leader_endpoints: list[LeaderEndpoint]
+        if version >= 1:
+            count, position = read_compact_count(buffer, position, 5)
+            leader_endpoints, position = read_structs(buffer, position, version, count, LeaderEndpoint._read)
+        else:
+            leader_endpoints = []
+        if version >= 1:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags = None
+        return EndQuorumEpochRequest(cluster_id, topics, leader_endpoints, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ResponsePartitionData:
+    """ResponsePartitionData, versions 0 to 1."""
+
+    __slots__ = ('partition_index', 'error_code', 'leader_id', 'leader_epoch', 'unknown_tags')
+
+    partition_index: int
+    error_code: int
+    leader_id: int
+    leader_epoch: int
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_ihii.pack(self.partition_index, self.error_code, self.leader_id, self.leader_epoch))
+        if version >= 1:
+            if self.unknown_tags:
+                append_tags(out, [], self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponsePartitionData, int]:
+        partition_index, error_code, leader_id, leader_epoch = _ihii.unpack_from(buffer, position)
+        position += 14
+        if version >= 1:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags = None
+        return ResponsePartitionData(partition_index, error_code, leader_id, leader_epoch, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ResponseTopicData:
+    """ResponseTopicData, versions 0 to 1."""
+
+    __slots__ = ('topic_name', 'partitions', 'unknown_tags')
+
+    topic_name: str
+    partitions: list[ResponsePartitionData]
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        partitions: list[ResponsePartitionData] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is EMPTY else partitions
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        if version >= 1:
+            append(encode_compact_string(self.topic_name))
+        else:
+            append(encode_string(self.topic_name))
+        if version >= 1:
+            append(encode_compact_count(self.partitions))
+            for item in self.partitions:
+                item._write(out, version)
+        else:
+            append(encode_count(self.partitions))
+            for item in self.partitions:
+                item._write(out, version)
+        if version >= 1:
+            if self.unknown_tags:
+                append_tags(out, [], self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseTopicData, int]:
+        if version >= 1:
+            topic_name, position = read_compact_string(buffer, position)
+        else:
+            topic_name, position = read_string(buffer, position)
+        partitions: list[ResponsePartitionData]
+        if version >= 1:
+            count, position = read_compact_count(buffer, position, 14)
+            partitions, position = read_structs(buffer, position, version, count, ResponsePartitionData._read)
+        else:
+            count, position = read_count(buffer, position, 14)
+            partitions, position = read_structs(buffer, position, version, count, ResponsePartitionData._read)
+        if version >= 1:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags = None
+        return ResponseTopicData(topic_name, partitions, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class NodeEndpoint:
+    """NodeEndpoint, version 1."""
+
+    __slots__ = ('node_id', 'host', 'port', 'unknown_tags')
+
+    node_id: int
+    host: str
+    port: int
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        node_id: int = 0,
+        host: str = "",
+        port: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_i.pack(self.node_id))
+        append(encode_compact_string(self.host))
+        append(_H.pack(self.port))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[NodeEndpoint, int]:
+        (node_id,) = _i.unpack_from(buffer, position)
+        position += 4
+        host, position = read_compact_string(buffer, position)
+        (port,) = _H.unpack_from(buffer, position)
+        position += 2
+        tags, position = read_unknown_tags(buffer, position)
+        return NodeEndpoint(node_id, host, port, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class EndQuorumEpochResponse:
+    """EndQuorumEpochResponse, versions 0 to 1."""
+
+    __slots__ = ('error_code', 'topics', 'node_endpoints', 'unknown_tags')
+
+    error_code: int
+    topics: list[ResponseTopicData]
+    node_endpoints: list[NodeEndpoint]
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 54
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        topics: list[ResponseTopicData] = EMPTY,
+        node_endpoints: list[NodeEndpoint] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.error_code = error_code
+        self.topics = [] if topics is EMPTY else topics
+        self.node_endpoints = [] if node_endpoints is EMPTY else node_endpoints
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 1)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> EndQuorumEpochResponse:
+        return read_message("EndQuorumEpochResponse", cls._read, buffer, position, version, (0, 1))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_h.pack(self.error_code))
+        if version >= 1:
+            append(encode_compact_count(self.topics))
+            for item in self.topics:
+                item._write(out, version)
+        else:
+            append(encode_count(self.topics))
+            for item in self.topics:
+                item._write(out, version)
+        known: list[tuple[int, bytes]] = []
+        if version >= 1:
+            if self.node_endpoints:
+                part: list[Buffer] = []
+                part.append(encode_compact_count(self.node_endpoints))
+                for item in self.node_endpoints:
+                    item._write(part, version)
+                known.append((0, b"".join(part)))
+        else:
+            if self.node_endpoints:
+                raise not_carried(self, "node_endpoints", version)
+        if version >= 1:
+            if known or self.unknown_tags:
+                append_tags(out, known, self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[EndQuorumEpochResponse, int]:
+        (error_code,) = _h.unpack_from(buffer, position)
+        position += 2
+        topics: list[ResponseTopicData]
+        if version >= 1:
+            count, position = read_compact_count(buffer, position, 3)
+            topics, position = read_structs(buffer, position, version, count, ResponseTopicData._read)
+        else:
+            count, position = read_count(buffer, position, 3)
+            topics, position = read_structs(buffer, position, version, count, ResponseTopicData._read)
+        node_endpoints: list[NodeEndpoint] = []
+        tags: dict[int, bytes] | None = None
+        if version >= 1:
+            if buffer[position] == 0:
+                position += 1
+            else:
+                count, position = read_tag_count(buffer, position)
+                tag = -1
+                for _ in range(count):
+                    tag, position, end = read_tag(buffer, position, tag)
+                    if tag == 0:
+                        count, position = read_compact_count(buffer, position, 8)
+                        node_endpoints, position = read_structs(buffer, position, version, count, NodeEndpoint._read)
+                    else:
+                        tags = tags or {}
+                        tags[tag] = bytes(buffer[position:end])
+                        position = end
+                    if position != end:
+                        check_tag_end(position, end, tag)
+        return EndQuorumEpochResponse(error_code, topics, node_endpoints, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "EndQuorumEpochRequest",
+    "EndQuorumEpochResponse",
+    "LeaderEndpoint",
+    "NodeEndpoint",
+    "ReplicaInfo",
+    "RequestPartitionData",
+    "RequestTopicData",
+    "ResponsePartitionData",
+    "ResponseTopicData",
+]

@@ -1,0 +1,64 @@
+"""EndTransactionRecord.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    append_tags,
+    read_message,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class EndTransactionRecord:
+    """EndTransactionRecord, version 0."""
+
+    __slots__ = ('unknown_tags',)
+
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 24
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(self, unknown_tags: dict[int, bytes] | None = None) -> None:
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> EndTransactionRecord:
+        return read_message("EndTransactionRecord", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[EndTransactionRecord, int]:
+        tags, position = read_unknown_tags(buffer, position)
+        return EndTransactionRecord(tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "EndTransactionRecord",
+]

@@ -1,0 +1,73 @@
+"""FenceBrokerRecord.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    append_tags,
+    read_message,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+_iq = Struct(">iq")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class FenceBrokerRecord:
+    """FenceBrokerRecord, version 0."""
+
+    __slots__ = ('id', 'epoch', 'unknown_tags')
+
+    id: int
+    epoch: int
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 7
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(self, id: int = 0, epoch: int = 0, unknown_tags: dict[int, bytes] | None = None) -> None:
+        self.id = id
+        self.epoch = epoch
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> FenceBrokerRecord:
+        return read_message("FenceBrokerRecord", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_iq.pack(self.id, self.epoch))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[FenceBrokerRecord, int]:
+        id, epoch = _iq.unpack_from(buffer, position)
+        position += 12
+        tags, position = read_unknown_tags(buffer, position)
+        return FenceBrokerRecord(id, epoch, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "FenceBrokerRecord",
+]

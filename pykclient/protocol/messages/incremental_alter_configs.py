@@ -1,0 +1,395 @@
+"""IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    EMPTY,
+    append_tags,
+    encode_compact_count,
+    encode_compact_nullable_string,
+    encode_compact_string,
+    encode_count,
+    encode_nullable_string,
+    encode_string,
+    read_compact_count,
+    read_compact_nullable_string,
+    read_compact_string,
+    read_count,
+    read_message,
+    read_nullable_string,
+    read_string,
+    read_structs,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+_t = Struct(">?")
+_b = Struct(">b")
+_h = Struct(">h")
+_i = Struct(">i")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class AlterableConfig:
+    """AlterableConfig, versions 0 to 1."""
+
+    __slots__ = ('name', 'config_operation', 'value', 'unknown_tags')
+
+    name: str
+    config_operation: int
+    value: str | None
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        name: str = "",
+        config_operation: int = 0,
+        value: str | None = "",
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.config_operation = config_operation
+        self.value = value
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        if version >= 1:
+            append(encode_compact_string(self.name))
+        else:
+            append(encode_string(self.name))
+        append(_b.pack(self.config_operation))
+        if version >= 1:
+            append(encode_compact_nullable_string(self.value))
+        else:
+            append(encode_nullable_string(self.value))
+        if version >= 1:
+            if self.unknown_tags:
+                append_tags(out, [], self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterableConfig, int]:
+        if version >= 1:
+            name, position = read_compact_string(buffer, position)
+        else:
+            name, position = read_string(buffer, position)
+        (config_operation,) = _b.unpack_from(buffer, position)
+        position += 1
+        value: str | None
+        if version >= 1:
+            value, position = read_compact_nullable_string(buffer, position)
+        else:
+            value, position = read_nullable_string(buffer, position)
+        if version >= 1:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags = None
+        return AlterableConfig(name, config_operation, value, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class AlterConfigsResource:
+    """AlterConfigsResource, versions 0 to 1."""
+
+    __slots__ = ('resource_type', 'resource_name', 'configs', 'unknown_tags')
+
+    resource_type: int
+    resource_name: str
+    configs: list[AlterableConfig]
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        resource_type: int = 0,
+        resource_name: str = "",
+        configs: list[AlterableConfig] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.configs = [] if configs is EMPTY else configs
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_b.pack(self.resource_type))
+        if version >= 1:
+            append(encode_compact_string(self.resource_name))
+        else:
+            append(encode_string(self.resource_name))
+        if version >= 1:
+            append(encode_compact_count(self.configs))
+            for item in self.configs:
+                item._write(out, version)
+        else:
+            append(encode_count(self.configs))
+            for item in self.configs:
+                item._write(out, version)
+        if version >= 1:
+            if self.unknown_tags:
+                append_tags(out, [], self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterConfigsResource, int]:
+        (resource_type,) = _b.unpack_from(buffer, position)
+        position += 1
+        if version >= 1:
+            resource_name, position = read_compact_string(buffer, position)
+        else:
+            resource_name, position = read_string(buffer, position)
+        configs: list[AlterableConfig]
+        if version >= 1:
+            count, position = read_compact_count(buffer, position, 4)
+            configs, position = read_structs(buffer, position, version, count, AlterableConfig._read)
+        else:
+            count, position = read_count(buffer, position, 4)
+            configs, position = read_structs(buffer, position, version, count, AlterableConfig._read)
+        if version >= 1:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags = None
+        return AlterConfigsResource(resource_type, resource_name, configs, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class IncrementalAlterConfigsRequest:
+    """IncrementalAlterConfigsRequest, versions 0 to 1."""
+
+    __slots__ = ('resources', 'validate_only', 'unknown_tags')
+
+    resources: list[AlterConfigsResource]
+    validate_only: bool
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 44
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    def __init__(
+        self,
+        resources: list[AlterConfigsResource] = EMPTY,
+        validate_only: bool = False,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.resources = [] if resources is EMPTY else resources
+        self.validate_only = validate_only
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 1)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> IncrementalAlterConfigsRequest:
+        return read_message("IncrementalAlterConfigsRequest", cls._read, buffer, position, version, (0, 1))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        if version >= 1:
+            append(encode_compact_count(self.resources))
+            for item in self.resources:
+                item._write(out, version)
+        else:
+            append(encode_count(self.resources))
+            for item in self.resources:
+                item._write(out, version)
+        append(_t.pack(self.validate_only))
+        if version >= 1:
+            if self.unknown_tags:
+                append_tags(out, [], self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[IncrementalAlterConfigsRequest, int]:
+        resources: list[AlterConfigsResource]
+        if version >= 1:
+            count, position = read_compact_count(buffer, position, 4)
+            resources, position = read_structs(buffer, position, version, count, AlterConfigsResource._read)
+        else:
+            count, position = read_count(buffer, position, 4)
+            resources, position = read_structs(buffer, position, version, count, AlterConfigsResource._read)
+        (validate_only,) = _t.unpack_from(buffer, position)
+        position += 1
+        if version >= 1:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags = None
+        return IncrementalAlterConfigsRequest(resources, validate_only, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class AlterConfigsResourceResponse:
+    """AlterConfigsResourceResponse, versions 0 to 1."""
+
+    __slots__ = ('error_code', 'error_message', 'resource_type', 'resource_name', 'unknown_tags')
+
+    error_code: int
+    error_message: str | None
+    resource_type: int
+    resource_name: str
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = "",
+        resource_type: int = 0,
+        resource_name: str = "",
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_h.pack(self.error_code))
+        if version >= 1:
+            append(encode_compact_nullable_string(self.error_message))
+        else:
+            append(encode_nullable_string(self.error_message))
+        append(_b.pack(self.resource_type))
+        if version >= 1:
+            append(encode_compact_string(self.resource_name))
+        else:
+            append(encode_string(self.resource_name))
+        if version >= 1:
+            if self.unknown_tags:
+                append_tags(out, [], self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterConfigsResourceResponse, int]:
+        (error_code,) = _h.unpack_from(buffer, position)
+        position += 2
+        error_message: str | None
+        if version >= 1:
+            error_message, position = read_compact_nullable_string(buffer, position)
+        else:
+            error_message, position = read_nullable_string(buffer, position)
+        (resource_type,) = _b.unpack_from(buffer, position)
+        position += 1
+        if version >= 1:
+            resource_name, position = read_compact_string(buffer, position)
+        else:
+            resource_name, position = read_string(buffer, position)
+        if version >= 1:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags = None
+        return AlterConfigsResourceResponse(
+            error_code,
+            error_message,
+            resource_type,
+            resource_name,
+            tags,
+        ), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class IncrementalAlterConfigsResponse:
+    """IncrementalAlterConfigsResponse, versions 0 to 1."""
+
+    __slots__ = ('throttle_time_ms', 'responses', 'unknown_tags')
+
+    throttle_time_ms: int
+    responses: list[AlterConfigsResourceResponse]
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 44
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        responses: list[AlterConfigsResourceResponse] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.responses = [] if responses is EMPTY else responses
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 1)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> IncrementalAlterConfigsResponse:
+        return read_message("IncrementalAlterConfigsResponse", cls._read, buffer, position, version, (0, 1))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_i.pack(self.throttle_time_ms))
+        if version >= 1:
+            append(encode_compact_count(self.responses))
+            for item in self.responses:
+                item._write(out, version)
+        else:
+            append(encode_count(self.responses))
+            for item in self.responses:
+                item._write(out, version)
+        if version >= 1:
+            if self.unknown_tags:
+                append_tags(out, [], self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[IncrementalAlterConfigsResponse, int]:
+        (throttle_time_ms,) = _i.unpack_from(buffer, position)
+        position += 4
+        responses: list[AlterConfigsResourceResponse]
+        if version >= 1:
+            count, position = read_compact_count(buffer, position, 6)
+            responses, position = read_structs(buffer, position, version, count, AlterConfigsResourceResponse._read)
+        else:
+            count, position = read_count(buffer, position, 6)
+            responses, position = read_structs(buffer, position, version, count, AlterConfigsResourceResponse._read)
+        if version >= 1:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags = None
+        return IncrementalAlterConfigsResponse(throttle_time_ms, responses, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "AlterConfigsResource",
+    "AlterConfigsResourceResponse",
+    "AlterableConfig",
+    "IncrementalAlterConfigsRequest",
+    "IncrementalAlterConfigsResponse",
+]

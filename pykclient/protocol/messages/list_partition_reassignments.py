@@ -1,0 +1,324 @@
+"""ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    EMPTY,
+    append_tags,
+    encode_compact_count,
+    encode_compact_nullable_string,
+    encode_compact_string,
+    encode_numbers,
+    read_compact_count,
+    read_compact_nullable_count,
+    read_compact_nullable_string,
+    read_compact_string,
+    read_message,
+    read_numbers,
+    read_structs,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+_i = Struct(">i")
+_ih = Struct(">ih")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ListPartitionReassignmentsTopics:
+    """ListPartitionReassignmentsTopics, version 0."""
+
+    __slots__ = ('name', 'partition_indexes', 'unknown_tags')
+
+    name: str
+    partition_indexes: list[int]
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        name: str = "",
+        partition_indexes: list[int] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.partition_indexes = [] if partition_indexes is EMPTY else partition_indexes
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(encode_compact_string(self.name))
+        append(encode_compact_count(self.partition_indexes))
+        append(encode_numbers(self.partition_indexes, "i"))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ListPartitionReassignmentsTopics, int]:
+        name, position = read_compact_string(buffer, position)
+        count, position = read_compact_count(buffer, position, 4)
+        partition_indexes, position = read_numbers(buffer, position, count, "i")
+        tags, position = read_unknown_tags(buffer, position)
+        return ListPartitionReassignmentsTopics(name, partition_indexes, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ListPartitionReassignmentsRequest:
+    """ListPartitionReassignmentsRequest, version 0."""
+
+    __slots__ = ('timeout_ms', 'topics', 'unknown_tags')
+
+    timeout_ms: int
+    topics: list[ListPartitionReassignmentsTopics] | None
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 46
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(
+        self,
+        timeout_ms: int = 60000,
+        topics: list[ListPartitionReassignmentsTopics] | None = None,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.timeout_ms = timeout_ms
+        self.topics = topics
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListPartitionReassignmentsRequest:
+        return read_message("ListPartitionReassignmentsRequest", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_i.pack(self.timeout_ms))
+        if self.topics is None:
+            append(b"\0")
+        else:
+            append(encode_compact_count(self.topics))
+            for item in self.topics:
+                item._write(out, version)
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ListPartitionReassignmentsRequest, int]:
+        (timeout_ms,) = _i.unpack_from(buffer, position)
+        position += 4
+        topics: list[ListPartitionReassignmentsTopics] | None
+        count, position = read_compact_nullable_count(buffer, position, 3)
+        if count < 0:
+            topics = None
+        else:
+            topics, position = read_structs(buffer, position, version, count, ListPartitionReassignmentsTopics._read)
+        tags, position = read_unknown_tags(buffer, position)
+        return ListPartitionReassignmentsRequest(timeout_ms, topics, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class OngoingPartitionReassignment:
+    """OngoingPartitionReassignment, version 0."""
+
+    __slots__ = ('partition_index', 'replicas', 'adding_replicas', 'removing_replicas', 'unknown_tags')
+
+    partition_index: int
+    replicas: list[int]
+    adding_replicas: list[int]
+    removing_replicas: list[int]
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        replicas: list[int] = EMPTY,
+        adding_replicas: list[int] = EMPTY,
+        removing_replicas: list[int] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.replicas = [] if replicas is EMPTY else replicas
+        self.adding_replicas = [] if adding_replicas is EMPTY else adding_replicas
+        self.removing_replicas = [] if removing_replicas is EMPTY else removing_replicas
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_i.pack(self.partition_index))
+        append(encode_compact_count(self.replicas))
+        append(encode_numbers(self.replicas, "i"))
+        append(encode_compact_count(self.adding_replicas))
+        append(encode_numbers(self.adding_replicas, "i"))
+        append(encode_compact_count(self.removing_replicas))
+        append(encode_numbers(self.removing_replicas, "i"))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[OngoingPartitionReassignment, int]:
+        (partition_index,) = _i.unpack_from(buffer, position)
+        position += 4
+        count, position = read_compact_count(buffer, position, 4)
+        replicas, position = read_numbers(buffer, position, count, "i")
+        count, position = read_compact_count(buffer, position, 4)
+        adding_replicas, position = read_numbers(buffer, position, count, "i")
+        count, position = read_compact_count(buffer, position, 4)
+        removing_replicas, position = read_numbers(buffer, position, count, "i")
+        tags, position = read_unknown_tags(buffer, position)
+        return OngoingPartitionReassignment(
+            partition_index,
+            replicas,
+            adding_replicas,
+            removing_replicas,
+            tags,
+        ), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class OngoingTopicReassignment:
+    """OngoingTopicReassignment, version 0."""
+
+    __slots__ = ('name', 'partitions', 'unknown_tags')
+
+    name: str
+    partitions: list[OngoingPartitionReassignment]
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[OngoingPartitionReassignment] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is EMPTY else partitions
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(encode_compact_string(self.name))
+        append(encode_compact_count(self.partitions))
+        for item in self.partitions:
+            item._write(out, version)
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[OngoingTopicReassignment, int]:
+        name, position = read_compact_string(buffer, position)
+        count, position = read_compact_count(buffer, position, 8)
+        partitions, position = read_structs(buffer, position, version, count, OngoingPartitionReassignment._read)
+        tags, position = read_unknown_tags(buffer, position)
+        return OngoingTopicReassignment(name, partitions, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ListPartitionReassignmentsResponse:
+    """ListPartitionReassignmentsResponse, version 0."""
+
+    __slots__ = ('throttle_time_ms', 'error_code', 'error_message', 'topics', 'unknown_tags')
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    topics: list[OngoingTopicReassignment]
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 46
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        topics: list[OngoingTopicReassignment] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.topics = [] if topics is EMPTY else topics
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListPartitionReassignmentsResponse:
+        return read_message("ListPartitionReassignmentsResponse", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_ih.pack(self.throttle_time_ms, self.error_code))
+        append(encode_compact_nullable_string(self.error_message))
+        append(encode_compact_count(self.topics))
+        for item in self.topics:
+            item._write(out, version)
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ListPartitionReassignmentsResponse, int]:
+        throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
+        position += 6
+        error_message, position = read_compact_nullable_string(buffer, position)
+        count, position = read_compact_count(buffer, position, 3)
+        topics, position = read_structs(buffer, position, version, count, OngoingTopicReassignment._read)
+        tags, position = read_unknown_tags(buffer, position)
+        return ListPartitionReassignmentsResponse(
+            throttle_time_ms,
+            error_code,
+            error_message,
+            topics,
+            tags,
+        ), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "ListPartitionReassignmentsRequest",
+    "ListPartitionReassignmentsResponse",
+    "ListPartitionReassignmentsTopics",
+    "OngoingPartitionReassignment",
+    "OngoingTopicReassignment",
+]

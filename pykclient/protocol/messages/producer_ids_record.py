@@ -1,0 +1,81 @@
+"""ProducerIdsRecord.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    append_tags,
+    read_message,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+_iqq = Struct(">iqq")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ProducerIdsRecord:
+    """ProducerIdsRecord, version 0."""
+
+    __slots__ = ('broker_id', 'broker_epoch', 'next_producer_id', 'unknown_tags')
+
+    broker_id: int
+    broker_epoch: int
+    next_producer_id: int
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 15
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(
+        self,
+        broker_id: int = 0,
+        broker_epoch: int = -1,
+        next_producer_id: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.broker_id = broker_id
+        self.broker_epoch = broker_epoch
+        self.next_producer_id = next_producer_id
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> ProducerIdsRecord:
+        return read_message("ProducerIdsRecord", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_iqq.pack(self.broker_id, self.broker_epoch, self.next_producer_id))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ProducerIdsRecord, int]:
+        broker_id, broker_epoch, next_producer_id = _iqq.unpack_from(buffer, position)
+        position += 20
+        tags, position = read_unknown_tags(buffer, position)
+        return ProducerIdsRecord(broker_id, broker_epoch, next_producer_id, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "ProducerIdsRecord",
+]

@@ -1,0 +1,366 @@
+"""ReadShareGroupStateSummaryRequest, ReadShareGroupStateSummaryResponse.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+from uuid import UUID
+
+from pykclient.protocol.wire import (
+    Buffer,
+    EMPTY,
+    ZERO_UUID,
+    append_tags,
+    encode_compact_count,
+    encode_compact_nullable_string,
+    encode_compact_string,
+    read_compact_count,
+    read_compact_nullable_string,
+    read_compact_string,
+    read_message,
+    read_structs,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    uuid_of,
+    write_message,
+)
+
+_u = Struct(">16s")
+_ih = Struct(">ih")
+_ii = Struct(">ii")
+_iiq = Struct(">iiq")
+_iiqi = Struct(">iiqi")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class PartitionData:
+    """PartitionData, versions 0 to 1."""
+
+    __slots__ = ('partition', 'leader_epoch', 'unknown_tags')
+
+    partition: int
+    leader_epoch: int
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        partition: int = 0,
+        leader_epoch: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition = partition
+        self.leader_epoch = leader_epoch
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_ii.pack(self.partition, self.leader_epoch))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionData, int]:
+        partition, leader_epoch = _ii.unpack_from(buffer, position)
+        position += 8
+        tags, position = read_unknown_tags(buffer, position)
+        return PartitionData(partition, leader_epoch, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ReadStateSummaryData:
+    """ReadStateSummaryData, versions 0 to 1."""
+
+    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+
+    topic_id: UUID
+    partitions: list[PartitionData]
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        topic_id: UUID = ZERO_UUID,
+        partitions: list[PartitionData] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is EMPTY else partitions
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_u.pack(self.topic_id.bytes))
+        append(encode_compact_count(self.partitions))
+        for item in self.partitions:
+            item._write(out, version)
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ReadStateSummaryData, int]:
+        (topic_id,) = _u.unpack_from(buffer, position)
+        position += 16
+        topic_id = uuid_of(topic_id)
+        count, position = read_compact_count(buffer, position, 9)
+        partitions, position = read_structs(buffer, position, version, count, PartitionData._read)
+        tags, position = read_unknown_tags(buffer, position)
+        return ReadStateSummaryData(topic_id, partitions, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ReadShareGroupStateSummaryRequest:
+    """ReadShareGroupStateSummaryRequest, versions 0 to 1."""
+
+    __slots__ = ('group_id', 'topics', 'unknown_tags')
+
+    group_id: str
+    topics: list[ReadStateSummaryData]
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 87
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: list[ReadStateSummaryData] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is EMPTY else topics
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 1)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> ReadShareGroupStateSummaryRequest:
+        return read_message("ReadShareGroupStateSummaryRequest", cls._read, buffer, position, version, (0, 1))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(encode_compact_string(self.group_id))
+        append(encode_compact_count(self.topics))
+        for item in self.topics:
+            item._write(out, version)
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ReadShareGroupStateSummaryRequest, int]:
+        group_id, position = read_compact_string(buffer, position)
+        count, position = read_compact_count(buffer, position, 18)
+        topics, position = read_structs(buffer, position, version, count, ReadStateSummaryData._read)
+        tags, position = read_unknown_tags(buffer, position)
+        return ReadShareGroupStateSummaryRequest(group_id, topics, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class PartitionResult:
+    """PartitionResult, versions 0 to 1."""
+
+    __slots__ = (
+        'partition',
+        'error_code',
+        'error_message',
+        'state_epoch',
+        'leader_epoch',
+        'start_offset',
+        'delivery_complete_count',
+        'unknown_tags',
+    )
+
+    partition: int
+    error_code: int
+    error_message: str | None
+    state_epoch: int
+    leader_epoch: int
+    start_offset: int
+    delivery_complete_count: int
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        partition: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        state_epoch: int = 0,
+        leader_epoch: int = 0,
+        start_offset: int = 0,
+        delivery_complete_count: int = -1,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.partition = partition
+        self.error_code = error_code
+        self.error_message = error_message
+        self.state_epoch = state_epoch
+        self.leader_epoch = leader_epoch
+        self.start_offset = start_offset
+        self.delivery_complete_count = delivery_complete_count
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_ih.pack(self.partition, self.error_code))
+        append(encode_compact_nullable_string(self.error_message))
+        if version >= 1:
+            append(_iiqi.pack(self.state_epoch, self.leader_epoch, self.start_offset, self.delivery_complete_count))
+        else:
+            append(_iiq.pack(self.state_epoch, self.leader_epoch, self.start_offset))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionResult, int]:
+        partition, error_code = _ih.unpack_from(buffer, position)
+        position += 6
+        error_message, position = read_compact_nullable_string(buffer, position)
+        if version >= 1:
+            state_epoch, leader_epoch, start_offset, delivery_complete_count = _iiqi.unpack_from(buffer, position)
+            position += 20
+        else:
+            state_epoch, leader_epoch, start_offset = _iiq.unpack_from(buffer, position)
+            position += 16
+            delivery_complete_count = -1
+        tags, position = read_unknown_tags(buffer, position)
+        return PartitionResult(
+            partition,
+            error_code,
+            error_message,
+            state_epoch,
+            leader_epoch,
+            start_offset,
+            delivery_complete_count,
+            tags,
+        ), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ReadStateSummaryResult:
+    """ReadStateSummaryResult, versions 0 to 1."""
+
+    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+
+    topic_id: UUID
+    partitions: list[PartitionResult]
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        topic_id: UUID = ZERO_UUID,
+        partitions: list[PartitionResult] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is EMPTY else partitions
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_u.pack(self.topic_id.bytes))
+        append(encode_compact_count(self.partitions))
+        for item in self.partitions:
+            item._write(out, version)
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ReadStateSummaryResult, int]:
+        (topic_id,) = _u.unpack_from(buffer, position)
+        position += 16
+        topic_id = uuid_of(topic_id)
+        count, position = read_compact_count(buffer, position, 24)
+        partitions, position = read_structs(buffer, position, version, count, PartitionResult._read)
+        tags, position = read_unknown_tags(buffer, position)
+        return ReadStateSummaryResult(topic_id, partitions, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class ReadShareGroupStateSummaryResponse:
+    """ReadShareGroupStateSummaryResponse, versions 0 to 1."""
+
+    __slots__ = ('results', 'unknown_tags')
+
+    results: list[ReadStateSummaryResult]
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 87
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(
+        self,
+        results: list[ReadStateSummaryResult] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.results = [] if results is EMPTY else results
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 1)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> ReadShareGroupStateSummaryResponse:
+        return read_message("ReadShareGroupStateSummaryResponse", cls._read, buffer, position, version, (0, 1))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(encode_compact_count(self.results))
+        for item in self.results:
+            item._write(out, version)
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[ReadShareGroupStateSummaryResponse, int]:
+        count, position = read_compact_count(buffer, position, 18)
+        results, position = read_structs(buffer, position, version, count, ReadStateSummaryResult._read)
+        tags, position = read_unknown_tags(buffer, position)
+        return ReadShareGroupStateSummaryResponse(results, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "PartitionData",
+    "PartitionResult",
+    "ReadShareGroupStateSummaryRequest",
+    "ReadShareGroupStateSummaryResponse",
+    "ReadStateSummaryData",
+    "ReadStateSummaryResult",
+]

@@ -1,0 +1,234 @@
+"""RemoteLogSegmentMetadataSnapshotRecord.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+from uuid import UUID
+
+from pykclient.protocol.wire import (
+    Buffer,
+    EMPTY,
+    ZERO_UUID,
+    append_tags,
+    check_tag_end,
+    encode_compact_count,
+    encode_compact_size,
+    read_compact_count,
+    read_compact_nullable_bytes,
+    read_message,
+    read_structs,
+    read_tag,
+    read_tag_count,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    uuid_of,
+    write_message,
+)
+
+_uqqiqq = Struct(">16sqqiqq")
+_t = Struct(">?")
+_b = Struct(">b")
+_i = Struct(">i")
+_iq = Struct(">iq")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class SegmentLeaderEpochEntry:
+    """SegmentLeaderEpochEntry, version 0."""
+
+    __slots__ = ('leader_epoch', 'offset', 'unknown_tags')
+
+    leader_epoch: int
+    offset: int
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        leader_epoch: int = 0,
+        offset: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.leader_epoch = leader_epoch
+        self.offset = offset
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_iq.pack(self.leader_epoch, self.offset))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[SegmentLeaderEpochEntry, int]:
+        leader_epoch, offset = _iq.unpack_from(buffer, position)
+        position += 12
+        tags, position = read_unknown_tags(buffer, position)
+        return SegmentLeaderEpochEntry(leader_epoch, offset, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class RemoteLogSegmentMetadataSnapshotRecord:
+    """RemoteLogSegmentMetadataSnapshotRecord, version 0."""
+
+    __slots__ = (
+        'segment_id',
+        'start_offset',
+        'end_offset',
+        'broker_id',
+        'max_timestamp_ms',
+        'event_timestamp_ms',
+        'segment_leader_epochs',
+        'segment_size_in_bytes',
+        'custom_metadata',
+        'remote_log_segment_state',
+        'txn_index_empty',
+        'unknown_tags',
+    )
+
+    segment_id: UUID
+    start_offset: int
+    end_offset: int
+    broker_id: int
+    max_timestamp_ms: int
+    event_timestamp_ms: int
+    segment_leader_epochs: list[SegmentLeaderEpochEntry]
+    segment_size_in_bytes: int
+    custom_metadata: bytes | None
+    remote_log_segment_state: int
+    txn_index_empty: bool
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 3
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(
+        self,
+        segment_id: UUID = ZERO_UUID,
+        start_offset: int = 0,
+        end_offset: int = 0,
+        broker_id: int = 0,
+        max_timestamp_ms: int = 0,
+        event_timestamp_ms: int = 0,
+        segment_leader_epochs: list[SegmentLeaderEpochEntry] = EMPTY,
+        segment_size_in_bytes: int = 0,
+        custom_metadata: bytes | None = None,
+        remote_log_segment_state: int = 0,
+        txn_index_empty: bool = False,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.segment_id = segment_id
+        self.start_offset = start_offset
+        self.end_offset = end_offset
+        self.broker_id = broker_id
+        self.max_timestamp_ms = max_timestamp_ms
+        self.event_timestamp_ms = event_timestamp_ms
+        self.segment_leader_epochs = [] if segment_leader_epochs is EMPTY else segment_leader_epochs
+        self.segment_size_in_bytes = segment_size_in_bytes
+        self.custom_metadata = custom_metadata
+        self.remote_log_segment_state = remote_log_segment_state
+        self.txn_index_empty = txn_index_empty
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> RemoteLogSegmentMetadataSnapshotRecord:
+        return read_message("RemoteLogSegmentMetadataSnapshotRecord", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_uqqiqq.pack(
+            self.segment_id.bytes,
+            self.start_offset,
+            self.end_offset,
+            self.broker_id,
+            self.max_timestamp_ms,
+            self.event_timestamp_ms,
+        ))
+        append(encode_compact_count(self.segment_leader_epochs))
+        for item in self.segment_leader_epochs:
+            item._write(out, version)
+        append(_i.pack(self.segment_size_in_bytes))
+        if self.custom_metadata is None:
+            append(b"\0")
+        else:
+            append(encode_compact_size(self.custom_metadata))
+            append(self.custom_metadata)
+        append(_b.pack(self.remote_log_segment_state))
+        known: list[tuple[int, bytes]] = []
+        if self.txn_index_empty:
+            part: list[Buffer] = []
+            part.append(_t.pack(self.txn_index_empty))
+            known.append((0, b"".join(part)))
+        if known or self.unknown_tags:
+            append_tags(out, known, self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[RemoteLogSegmentMetadataSnapshotRecord, int]:
+        segment_id, start_offset, end_offset, broker_id, max_timestamp_ms, event_timestamp_ms = _uqqiqq.unpack_from(buffer, position)
+        position += 52
+        segment_id = uuid_of(segment_id)
+        count, position = read_compact_count(buffer, position, 13)
+        segment_leader_epochs, position = read_structs(buffer, position, version, count, SegmentLeaderEpochEntry._read)
+        (segment_size_in_bytes,) = _i.unpack_from(buffer, position)
+        position += 4
+        custom_metadata, position = read_compact_nullable_bytes(buffer, position)
+        (remote_log_segment_state,) = _b.unpack_from(buffer, position)
+        position += 1
+        txn_index_empty = False
+        tags: dict[int, bytes] | None = None
+        if buffer[position] == 0:
+            position += 1
+        else:
+            count, position = read_tag_count(buffer, position)
+            tag = -1
+            for _ in range(count):
+                tag, position, end = read_tag(buffer, position, tag)
+                if tag == 0:
+                    (txn_index_empty,) = _t.unpack_from(buffer, position)
+                    position += 1
+                else:
+                    tags = tags or {}
+                    tags[tag] = bytes(buffer[position:end])
+                    position = end
+                if position != end:
+                    check_tag_end(position, end, tag)
+        return RemoteLogSegmentMetadataSnapshotRecord(
+            segment_id,
+            start_offset,
+            end_offset,
+            broker_id,
+            max_timestamp_ms,
+            event_timestamp_ms,
+            segment_leader_epochs,
+            segment_size_in_bytes,
+            custom_metadata,
+            remote_log_segment_state,
+            txn_index_empty,
+            tags,
+        ), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "RemoteLogSegmentMetadataSnapshotRecord",
+    "SegmentLeaderEpochEntry",
+]

@@ -1,0 +1,211 @@
+"""RemoteLogSegmentMetadataUpdateRecord.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+from uuid import UUID
+
+from pykclient.protocol.wire import (
+    Buffer,
+    ZERO_UUID,
+    append_tags,
+    encode_compact_size,
+    encode_compact_string,
+    read_compact_nullable_bytes,
+    read_compact_string,
+    read_message,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    uuid_of,
+    write_message,
+)
+
+_u = Struct(">16s")
+_ui = Struct(">16si")
+_b = Struct(">b")
+_iq = Struct(">iq")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class TopicIdPartitionEntry:
+    """TopicIdPartitionEntry, version 0."""
+
+    __slots__ = ('name', 'id', 'partition', 'unknown_tags')
+
+    name: str
+    id: UUID
+    partition: int
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        name: str = "",
+        id: UUID = ZERO_UUID,
+        partition: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.id = id
+        self.partition = partition
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(encode_compact_string(self.name))
+        append(_ui.pack(self.id.bytes, self.partition))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[TopicIdPartitionEntry, int]:
+        name, position = read_compact_string(buffer, position)
+        id, partition = _ui.unpack_from(buffer, position)
+        position += 20
+        id = uuid_of(id)
+        tags, position = read_unknown_tags(buffer, position)
+        return TopicIdPartitionEntry(name, id, partition, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class RemoteLogSegmentIdEntry:
+    """RemoteLogSegmentIdEntry, version 0."""
+
+    __slots__ = ('topic_id_partition', 'id', 'unknown_tags')
+
+    topic_id_partition: TopicIdPartitionEntry
+    id: UUID
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        topic_id_partition: TopicIdPartitionEntry | None = None,
+        id: UUID = ZERO_UUID,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic_id_partition = TopicIdPartitionEntry() if topic_id_partition is None else topic_id_partition
+        self.id = id
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        self.topic_id_partition._write(out, version)
+        append(_u.pack(self.id.bytes))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[RemoteLogSegmentIdEntry, int]:
+        topic_id_partition, position = TopicIdPartitionEntry._read(buffer, position, version)
+        (id,) = _u.unpack_from(buffer, position)
+        position += 16
+        id = uuid_of(id)
+        tags, position = read_unknown_tags(buffer, position)
+        return RemoteLogSegmentIdEntry(topic_id_partition, id, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class RemoteLogSegmentMetadataUpdateRecord:
+    """RemoteLogSegmentMetadataUpdateRecord, version 0."""
+
+    __slots__ = (
+        'remote_log_segment_id',
+        'broker_id',
+        'event_timestamp_ms',
+        'custom_metadata',
+        'remote_log_segment_state',
+        'unknown_tags',
+    )
+
+    remote_log_segment_id: RemoteLogSegmentIdEntry
+    broker_id: int
+    event_timestamp_ms: int
+    custom_metadata: bytes | None
+    remote_log_segment_state: int
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 1
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(
+        self,
+        remote_log_segment_id: RemoteLogSegmentIdEntry | None = None,
+        broker_id: int = 0,
+        event_timestamp_ms: int = 0,
+        custom_metadata: bytes | None = None,
+        remote_log_segment_state: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.remote_log_segment_id = RemoteLogSegmentIdEntry() if remote_log_segment_id is None else remote_log_segment_id
+        self.broker_id = broker_id
+        self.event_timestamp_ms = event_timestamp_ms
+        self.custom_metadata = custom_metadata
+        self.remote_log_segment_state = remote_log_segment_state
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> RemoteLogSegmentMetadataUpdateRecord:
+        return read_message("RemoteLogSegmentMetadataUpdateRecord", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        self.remote_log_segment_id._write(out, version)
+        append(_iq.pack(self.broker_id, self.event_timestamp_ms))
+        if self.custom_metadata is None:
+            append(b"\0")
+        else:
+            append(encode_compact_size(self.custom_metadata))
+            append(self.custom_metadata)
+        append(_b.pack(self.remote_log_segment_state))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[RemoteLogSegmentMetadataUpdateRecord, int]:
+        remote_log_segment_id, position = RemoteLogSegmentIdEntry._read(buffer, position, version)
+        broker_id, event_timestamp_ms = _iq.unpack_from(buffer, position)
+        position += 12
+        custom_metadata, position = read_compact_nullable_bytes(buffer, position)
+        (remote_log_segment_state,) = _b.unpack_from(buffer, position)
+        position += 1
+        tags, position = read_unknown_tags(buffer, position)
+        return RemoteLogSegmentMetadataUpdateRecord(
+            remote_log_segment_id,
+            broker_id,
+            event_timestamp_ms,
+            custom_metadata,
+            remote_log_segment_state,
+            tags,
+        ), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "RemoteLogSegmentIdEntry",
+    "RemoteLogSegmentMetadataUpdateRecord",
+    "TopicIdPartitionEntry",
+]

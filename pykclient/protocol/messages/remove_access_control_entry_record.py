@@ -1,0 +1,75 @@
+"""RemoveAccessControlEntryRecord.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+from uuid import UUID
+
+from pykclient.protocol.wire import (
+    Buffer,
+    ZERO_UUID,
+    append_tags,
+    read_message,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    uuid_of,
+    write_message,
+)
+
+_u = Struct(">16s")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class RemoveAccessControlEntryRecord:
+    """RemoveAccessControlEntryRecord, version 0."""
+
+    __slots__ = ('id', 'unknown_tags')
+
+    id: UUID
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 19
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(self, id: UUID = ZERO_UUID, unknown_tags: dict[int, bytes] | None = None) -> None:
+        self.id = id
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> RemoveAccessControlEntryRecord:
+        return read_message("RemoveAccessControlEntryRecord", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_u.pack(self.id.bytes))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[RemoveAccessControlEntryRecord, int]:
+        (id,) = _u.unpack_from(buffer, position)
+        position += 16
+        id = uuid_of(id)
+        tags, position = read_unknown_tags(buffer, position)
+        return RemoveAccessControlEntryRecord(id, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "RemoveAccessControlEntryRecord",
+]

@@ -1,0 +1,71 @@
+"""SnapshotFooterRecord.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    append_tags,
+    read_message,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+_h = Struct(">h")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class SnapshotFooterRecord:
+    """SnapshotFooterRecord, version 0."""
+
+    __slots__ = ('version', 'unknown_tags')
+
+    version: int
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[None] = None
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(self, version: int = 0, unknown_tags: dict[int, bytes] | None = None) -> None:
+        self.version = version
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> SnapshotFooterRecord:
+        return read_message("SnapshotFooterRecord", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_h.pack(self.version))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[SnapshotFooterRecord, int]:
+        (version_,) = _h.unpack_from(buffer, position)
+        position += 2
+        tags, position = read_unknown_tags(buffer, position)
+        return SnapshotFooterRecord(version_, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "SnapshotFooterRecord",
+]

@@ -1,0 +1,373 @@
+"""SyncGroupRequest, SyncGroupResponse.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    EMPTY,
+    append_tags,
+    encode_compact_count,
+    encode_compact_nullable_string,
+    encode_compact_size,
+    encode_compact_string,
+    encode_count,
+    encode_nullable_string,
+    encode_size,
+    encode_string,
+    not_carried,
+    read_bytes,
+    read_compact_bytes,
+    read_compact_count,
+    read_compact_nullable_string,
+    read_compact_string,
+    read_count,
+    read_message,
+    read_nullable_string,
+    read_string,
+    read_structs,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+_h = Struct(">h")
+_i = Struct(">i")
+_ih = Struct(">ih")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class SyncGroupRequestAssignment:
+    """SyncGroupRequestAssignment, versions 0 to 5."""
+
+    __slots__ = ('member_id', 'assignment', 'unknown_tags')
+
+    member_id: str
+    assignment: bytes
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        member_id: str = "",
+        assignment: bytes = b"",
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.member_id = member_id
+        self.assignment = assignment
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        if version >= 4:
+            append(encode_compact_string(self.member_id))
+        else:
+            append(encode_string(self.member_id))
+        if version >= 4:
+            append(encode_compact_size(self.assignment))
+            append(self.assignment)
+        else:
+            append(encode_size(self.assignment))
+            append(self.assignment)
+        if version >= 4:
+            if self.unknown_tags:
+                append_tags(out, [], self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[SyncGroupRequestAssignment, int]:
+        if version >= 4:
+            member_id, position = read_compact_string(buffer, position)
+        else:
+            member_id, position = read_string(buffer, position)
+        if version >= 4:
+            assignment, position = read_compact_bytes(buffer, position)
+        else:
+            assignment, position = read_bytes(buffer, position)
+        if version >= 4:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags = None
+        return SyncGroupRequestAssignment(member_id, assignment, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class SyncGroupRequest:
+    """SyncGroupRequest, versions 0 to 5."""
+
+    __slots__ = (
+        'group_id',
+        'generation_id',
+        'member_id',
+        'group_instance_id',
+        'protocol_type',
+        'protocol_name',
+        'assignments',
+        'unknown_tags',
+    )
+
+    group_id: str
+    generation_id: int
+    member_id: str
+    group_instance_id: str | None
+    protocol_type: str | None
+    protocol_name: str | None
+    assignments: list[SyncGroupRequestAssignment]
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 14
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 5
+    FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    def __init__(
+        self,
+        group_id: str = "",
+        generation_id: int = 0,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        protocol_type: str | None = None,
+        protocol_name: str | None = None,
+        assignments: list[SyncGroupRequestAssignment] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.group_id = group_id
+        self.generation_id = generation_id
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.protocol_type = protocol_type
+        self.protocol_name = protocol_name
+        self.assignments = [] if assignments is EMPTY else assignments
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 5)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> SyncGroupRequest:
+        return read_message("SyncGroupRequest", cls._read, buffer, position, version, (0, 5))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        if version >= 4:
+            append(encode_compact_string(self.group_id))
+        else:
+            append(encode_string(self.group_id))
+        append(_i.pack(self.generation_id))
+        if version >= 4:
+            append(encode_compact_string(self.member_id))
+        else:
+            append(encode_string(self.member_id))
+        if version >= 4:
+            append(encode_compact_nullable_string(self.group_instance_id))
+        elif version >= 3:
+            append(encode_nullable_string(self.group_instance_id))
+        else:
+            if self.group_instance_id is not None:
+                raise not_carried(self, "group_instance_id", version)
+        if version >= 5:
+            append(encode_compact_nullable_string(self.protocol_type))
+        if version >= 5:
+            append(encode_compact_nullable_string(self.protocol_name))
+        if version >= 4:
+            append(encode_compact_count(self.assignments))
+            for item in self.assignments:
+                item._write(out, version)
+        else:
+            append(encode_count(self.assignments))
+            for item in self.assignments:
+                item._write(out, version)
+        if version >= 4:
+            if self.unknown_tags:
+                append_tags(out, [], self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[SyncGroupRequest, int]:
+        if version >= 4:
+            group_id, position = read_compact_string(buffer, position)
+        else:
+            group_id, position = read_string(buffer, position)
+        (generation_id,) = _i.unpack_from(buffer, position)
+        position += 4
+        if version >= 4:
+            member_id, position = read_compact_string(buffer, position)
+        else:
+            member_id, position = read_string(buffer, position)
+        group_instance_id: str | None
+        if version >= 4:
+            group_instance_id, position = read_compact_nullable_string(buffer, position)
+        elif version >= 3:
+            group_instance_id, position = read_nullable_string(buffer, position)
+        else:
+            group_instance_id = None
+        protocol_type: str | None
+        if version >= 5:
+            protocol_type, position = read_compact_nullable_string(buffer, position)
+        elif version >= 4:
+            protocol_type = None
+        else:
+            protocol_type = None
+        protocol_name: str | None
+        if version >= 5:
+            protocol_name, position = read_compact_nullable_string(buffer, position)
+        elif version >= 4:
+            protocol_name = None
+        else:
+            protocol_name = None
+        assignments: list[SyncGroupRequestAssignment]
+        if version >= 4:
+            count, position = read_compact_count(buffer, position, 3)
+            assignments, position = read_structs(buffer, position, version, count, SyncGroupRequestAssignment._read)
+        else:
+            count, position = read_count(buffer, position, 3)
+            assignments, position = read_structs(buffer, position, version, count, SyncGroupRequestAssignment._read)
+        if version >= 4:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags = None
+        return SyncGroupRequest(
+            group_id,
+            generation_id,
+            member_id,
+            group_instance_id,
+            protocol_type,
+            protocol_name,
+            assignments,
+            tags,
+        ), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class SyncGroupResponse:
+    """SyncGroupResponse, versions 0 to 5."""
+
+    __slots__ = (
+        'throttle_time_ms',
+        'error_code',
+        'protocol_type',
+        'protocol_name',
+        'assignment',
+        'unknown_tags',
+    )
+
+    throttle_time_ms: int
+    error_code: int
+    protocol_type: str | None
+    protocol_name: str | None
+    assignment: bytes
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 14
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 5
+    FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        protocol_type: str | None = None,
+        protocol_name: str | None = None,
+        assignment: bytes = b"",
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.protocol_type = protocol_type
+        self.protocol_name = protocol_name
+        self.assignment = assignment
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 5)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> SyncGroupResponse:
+        return read_message("SyncGroupResponse", cls._read, buffer, position, version, (0, 5))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        if version >= 1:
+            append(_ih.pack(self.throttle_time_ms, self.error_code))
+        else:
+            append(_h.pack(self.error_code))
+        if version >= 5:
+            append(encode_compact_nullable_string(self.protocol_type))
+        if version >= 5:
+            append(encode_compact_nullable_string(self.protocol_name))
+        if version >= 4:
+            append(encode_compact_size(self.assignment))
+            append(self.assignment)
+        else:
+            append(encode_size(self.assignment))
+            append(self.assignment)
+        if version >= 4:
+            if self.unknown_tags:
+                append_tags(out, [], self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[SyncGroupResponse, int]:
+        if version >= 1:
+            throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
+            position += 6
+        else:
+            (error_code,) = _h.unpack_from(buffer, position)
+            position += 2
+            throttle_time_ms = 0
+        protocol_type: str | None
+        if version >= 5:
+            protocol_type, position = read_compact_nullable_string(buffer, position)
+        elif version >= 4:
+            protocol_type = None
+        else:
+            protocol_type = None
+        protocol_name: str | None
+        if version >= 5:
+            protocol_name, position = read_compact_nullable_string(buffer, position)
+        elif version >= 4:
+            protocol_name = None
+        else:
+            protocol_name = None
+        if version >= 4:
+            assignment, position = read_compact_bytes(buffer, position)
+        else:
+            assignment, position = read_bytes(buffer, position)
+        if version >= 4:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags = None
+        return SyncGroupResponse(
+            throttle_time_ms,
+            error_code,
+            protocol_type,
+            protocol_name,
+            assignment,
+            tags,
+        ), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "SyncGroupRequest",
+    "SyncGroupRequestAssignment",
+    "SyncGroupResponse",
+]

@@ -1,0 +1,313 @@
+"""TransactionLogValue.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    EMPTY,
+    append_tags,
+    check_tag_end,
+    encode_compact_count,
+    encode_compact_string,
+    encode_count,
+    encode_numbers,
+    encode_string,
+    not_carried,
+    read_compact_count,
+    read_compact_nullable_count,
+    read_compact_string,
+    read_count,
+    read_message,
+    read_nullable_count,
+    read_numbers,
+    read_string,
+    read_structs,
+    read_tag,
+    read_tag_count,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+_h = Struct(">h")
+_q = Struct(">q")
+_qhib = Struct(">qhib")
+_qq = Struct(">qq")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class PartitionsSchema:
+    """PartitionsSchema, versions 0 to 1."""
+
+    __slots__ = ('topic', 'partition_ids', 'unknown_tags')
+
+    topic: str
+    partition_ids: list[int]
+    unknown_tags: dict[int, bytes] | None
+
+    def __init__(
+        self,
+        topic: str = "",
+        partition_ids: list[int] = EMPTY,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.topic = topic
+        self.partition_ids = [] if partition_ids is EMPTY else partition_ids
+        self.unknown_tags = unknown_tags
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        if version >= 1:
+            append(encode_compact_string(self.topic))
+        else:
+            append(encode_string(self.topic))
+        if version >= 1:
+            append(encode_compact_count(self.partition_ids))
+            append(encode_numbers(self.partition_ids, "i"))
+        else:
+            append(encode_count(self.partition_ids))
+            append(encode_numbers(self.partition_ids, "i"))
+        if version >= 1:
+            if self.unknown_tags:
+                append_tags(out, [], self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionsSchema, int]:
+        if version >= 1:
+            topic, position = read_compact_string(buffer, position)
+        else:
+            topic, position = read_string(buffer, position)
+        partition_ids: list[int]
+        if version >= 1:
+            count, position = read_compact_count(buffer, position, 4)
+            partition_ids, position = read_numbers(buffer, position, count, "i")
+        else:
+            count, position = read_count(buffer, position, 4)
+            partition_ids, position = read_numbers(buffer, position, count, "i")
+        if version >= 1:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags = None
+        return PartitionsSchema(topic, partition_ids, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class TransactionLogValue:
+    """TransactionLogValue, versions 0 to 1."""
+
+    __slots__ = (
+        'producer_id',
+        'previous_producer_id',
+        'next_producer_id',
+        'producer_epoch',
+        'next_producer_epoch',
+        'transaction_timeout_ms',
+        'transaction_status',
+        'transaction_partitions',
+        'transaction_last_update_timestamp_ms',
+        'transaction_start_timestamp_ms',
+        'client_transaction_version',
+        'unknown_tags',
+    )
+
+    producer_id: int
+    previous_producer_id: int
+    next_producer_id: int
+    producer_epoch: int
+    next_producer_epoch: int
+    transaction_timeout_ms: int
+    transaction_status: int
+    transaction_partitions: list[PartitionsSchema] | None
+    transaction_last_update_timestamp_ms: int
+    transaction_start_timestamp_ms: int
+    client_transaction_version: int
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 0
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 1
+    FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    def __init__(
+        self,
+        producer_id: int = 0,
+        previous_producer_id: int = -1,
+        next_producer_id: int = -1,
+        producer_epoch: int = 0,
+        next_producer_epoch: int = -1,
+        transaction_timeout_ms: int = 0,
+        transaction_status: int = 0,
+        transaction_partitions: list[PartitionsSchema] | None = EMPTY,
+        transaction_last_update_timestamp_ms: int = 0,
+        transaction_start_timestamp_ms: int = 0,
+        client_transaction_version: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.producer_id = producer_id
+        self.previous_producer_id = previous_producer_id
+        self.next_producer_id = next_producer_id
+        self.producer_epoch = producer_epoch
+        self.next_producer_epoch = next_producer_epoch
+        self.transaction_timeout_ms = transaction_timeout_ms
+        self.transaction_status = transaction_status
+        self.transaction_partitions = [] if transaction_partitions is EMPTY else transaction_partitions
+        self.transaction_last_update_timestamp_ms = transaction_last_update_timestamp_ms
+        self.transaction_start_timestamp_ms = transaction_start_timestamp_ms
+        self.client_transaction_version = client_transaction_version
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 1)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> TransactionLogValue:
+        return read_message("TransactionLogValue", cls._read, buffer, position, version, (0, 1))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_qhib.pack(
+            self.producer_id,
+            self.producer_epoch,
+            self.transaction_timeout_ms,
+            self.transaction_status,
+        ))
+        if version >= 1:
+            if self.transaction_partitions is None:
+                append(b"\0")
+            else:
+                append(encode_compact_count(self.transaction_partitions))
+                for item in self.transaction_partitions:
+                    item._write(out, version)
+        else:
+            if self.transaction_partitions is None:
+                append(b"\xff\xff\xff\xff")
+            else:
+                append(encode_count(self.transaction_partitions))
+                for item in self.transaction_partitions:
+                    item._write(out, version)
+        append(_qq.pack(self.transaction_last_update_timestamp_ms, self.transaction_start_timestamp_ms))
+        known: list[tuple[int, bytes]] = []
+        if version >= 1:
+            if self.previous_producer_id != -1:
+                part: list[Buffer] = []
+                part.append(_q.pack(self.previous_producer_id))
+                known.append((0, b"".join(part)))
+        else:
+            if self.previous_producer_id != -1:
+                raise not_carried(self, "previous_producer_id", version)
+        if version >= 1:
+            if self.next_producer_id != -1:
+                part: list[Buffer] = []
+                part.append(_q.pack(self.next_producer_id))
+                known.append((1, b"".join(part)))
+        else:
+            if self.next_producer_id != -1:
+                raise not_carried(self, "next_producer_id", version)
+        if version >= 1:
+            if self.client_transaction_version != 0:
+                part: list[Buffer] = []
+                part.append(_h.pack(self.client_transaction_version))
+                known.append((2, b"".join(part)))
+        else:
+            if self.client_transaction_version != 0:
+                raise not_carried(self, "client_transaction_version", version)
+        if version >= 1:
+            if self.next_producer_epoch != -1:
+                part: list[Buffer] = []
+                part.append(_h.pack(self.next_producer_epoch))
+                known.append((3, b"".join(part)))
+        else:
+            if self.next_producer_epoch != -1:
+                raise not_carried(self, "next_producer_epoch", version)
+        if version >= 1:
+            if known or self.unknown_tags:
+                append_tags(out, known, self.unknown_tags)
+            else:
+                append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[TransactionLogValue, int]:
+        producer_id, producer_epoch, transaction_timeout_ms, transaction_status = _qhib.unpack_from(buffer, position)
+        position += 15
+        transaction_partitions: list[PartitionsSchema] | None
+        if version >= 1:
+            count, position = read_compact_nullable_count(buffer, position, 3)
+            if count < 0:
+                transaction_partitions = None
+            else:
+                transaction_partitions, position = read_structs(buffer, position, version, count, PartitionsSchema._read)
+        else:
+            count, position = read_nullable_count(buffer, position, 3)
+            if count < 0:
+                transaction_partitions = None
+            else:
+                transaction_partitions, position = read_structs(buffer, position, version, count, PartitionsSchema._read)
+        transaction_last_update_timestamp_ms, transaction_start_timestamp_ms = _qq.unpack_from(buffer, position)
+        position += 16
+        previous_producer_id = -1
+        next_producer_id = -1
+        next_producer_epoch = -1
+        client_transaction_version = 0
+        tags: dict[int, bytes] | None = None
+        if version >= 1:
+            if buffer[position] == 0:
+                position += 1
+            else:
+                count, position = read_tag_count(buffer, position)
+                tag = -1
+                for _ in range(count):
+                    tag, position, end = read_tag(buffer, position, tag)
+                    if tag == 0:
+                        (previous_producer_id,) = _q.unpack_from(buffer, position)
+                        position += 8
+                    elif tag == 1:
+                        (next_producer_id,) = _q.unpack_from(buffer, position)
+                        position += 8
+                    elif tag == 3:
+                        (next_producer_epoch,) = _h.unpack_from(buffer, position)
+                        position += 2
+                    elif tag == 2:
+                        (client_transaction_version,) = _h.unpack_from(buffer, position)
+                        position += 2
+                    else:
+                        tags = tags or {}
+                        tags[tag] = bytes(buffer[position:end])
+                        position = end
+                    if position != end:
+                        check_tag_end(position, end, tag)
+        return TransactionLogValue(
+            producer_id,
+            previous_producer_id,
+            next_producer_id,
+            producer_epoch,
+            next_producer_epoch,
+            transaction_timeout_ms,
+            transaction_status,
+            transaction_partitions,
+            transaction_last_update_timestamp_ms,
+            transaction_start_timestamp_ms,
+            client_transaction_version,
+            tags,
+        ), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "PartitionsSchema",
+    "TransactionLogValue",
+]

@@ -1,0 +1,131 @@
+"""UnregisterBrokerRequest, UnregisterBrokerResponse.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    append_tags,
+    encode_compact_nullable_string,
+    read_compact_nullable_string,
+    read_message,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+_i = Struct(">i")
+_ih = Struct(">ih")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class UnregisterBrokerRequest:
+    """UnregisterBrokerRequest, version 0."""
+
+    __slots__ = ('broker_id', 'unknown_tags')
+
+    broker_id: int
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 64
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(self, broker_id: int = 0, unknown_tags: dict[int, bytes] | None = None) -> None:
+        self.broker_id = broker_id
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> UnregisterBrokerRequest:
+        return read_message("UnregisterBrokerRequest", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_i.pack(self.broker_id))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[UnregisterBrokerRequest, int]:
+        (broker_id,) = _i.unpack_from(buffer, position)
+        position += 4
+        tags, position = read_unknown_tags(buffer, position)
+        return UnregisterBrokerRequest(broker_id, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class UnregisterBrokerResponse:
+    """UnregisterBrokerResponse, version 0."""
+
+    __slots__ = ('throttle_time_ms', 'error_code', 'error_message', 'unknown_tags')
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 64
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> UnregisterBrokerResponse:
+        return read_message("UnregisterBrokerResponse", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_ih.pack(self.throttle_time_ms, self.error_code))
+        append(encode_compact_nullable_string(self.error_message))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[UnregisterBrokerResponse, int]:
+        throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
+        position += 6
+        error_message, position = read_compact_nullable_string(buffer, position)
+        tags, position = read_unknown_tags(buffer, position)
+        return UnregisterBrokerResponse(throttle_time_ms, error_code, error_message, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "UnregisterBrokerRequest",
+    "UnregisterBrokerResponse",
+]

@@ -1,0 +1,78 @@
+"""UnregisterBrokerRecord.
+
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import ClassVar
+
+from pykclient.protocol.wire import (
+    Buffer,
+    append_tags,
+    read_message,
+    read_unknown_tags,
+    struct_repr,
+    structs_equal,
+    write_message,
+)
+
+_iq = Struct(">iq")
+
+
+@dataclass(init=False, repr=False, eq=False, match_args=False)
+class UnregisterBrokerRecord:
+    """UnregisterBrokerRecord, version 0."""
+
+    __slots__ = ('broker_id', 'broker_epoch', 'unknown_tags')
+
+    broker_id: int
+    broker_epoch: int
+    unknown_tags: dict[int, bytes] | None
+
+    API_KEY: ClassVar[int] = 1
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    def __init__(
+        self,
+        broker_id: int = 0,
+        broker_epoch: int = 0,
+        unknown_tags: dict[int, bytes] | None = None,
+    ) -> None:
+        self.broker_id = broker_id
+        self.broker_epoch = broker_epoch
+        self.unknown_tags = unknown_tags
+
+    def write(self, version: int) -> bytes:
+        return write_message(self, version, 0, 0)
+
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> UnregisterBrokerRecord:
+        return read_message("UnregisterBrokerRecord", cls._read, buffer, position, version, (0, 0))
+
+    def _write(self, out: list[Buffer], version: int) -> None:
+        append = out.append
+        append(_iq.pack(self.broker_id, self.broker_epoch))
+        if self.unknown_tags:
+            append_tags(out, [], self.unknown_tags)
+        else:
+            append(b"\0")
+
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[UnregisterBrokerRecord, int]:
+        broker_id, broker_epoch = _iq.unpack_from(buffer, position)
+        position += 12
+        tags, position = read_unknown_tags(buffer, position)
+        return UnregisterBrokerRecord(broker_id, broker_epoch, tags), position
+
+    __eq__ = structs_equal
+    __repr__ = struct_repr
+
+
+__all__ = [
+    "UnregisterBrokerRecord",
+]
