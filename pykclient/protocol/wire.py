@@ -27,7 +27,9 @@ ENCODE_ERRORS = (struct.error, UnicodeEncodeError, AttributeError, TypeError)
 STRING_BYTES_MAX = 32767
 UVARINT_MAX = 0xFFFFFFFF
 ZERO_UUID = UUID(int=0)
-EMPTY: list[Any] = []  # Stands for "not given" in constructors of messages; a fresh list takes its place.
+# Stand for "not given" in constructors of messages, where None is a value; a fresh list or struct takes their place.
+EMPTY: list[Any] = []
+NOT_GIVEN: Any = Ellipsis
 
 _INT16 = struct.Struct(">h")
 _INT32 = struct.Struct(">i")

@@ -13,6 +13,7 @@ from uuid import UUID
 from pykclient.protocol.wire import (
     Buffer,
     EMPTY,
+    NOT_GIVEN,
     ZERO_UUID,
     append_tags,
     encode_compact_count,
@@ -226,8 +227,8 @@ class Member:
         client_host: str = "",
         subscribed_topic_names: list[str] = EMPTY,
         subscribed_topic_regex: str | None = None,
-        assignment: Assignment | None = None,
-        target_assignment: Assignment | None = None,
+        assignment: Assignment = NOT_GIVEN,
+        target_assignment: Assignment = NOT_GIVEN,
         member_type: int = -1,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
@@ -239,8 +240,8 @@ class Member:
         self.client_host = client_host
         self.subscribed_topic_names = [] if subscribed_topic_names is EMPTY else subscribed_topic_names
         self.subscribed_topic_regex = subscribed_topic_regex
-        self.assignment = Assignment() if assignment is None else assignment
-        self.target_assignment = Assignment() if target_assignment is None else target_assignment
+        self.assignment = Assignment() if assignment is NOT_GIVEN else assignment
+        self.target_assignment = Assignment() if target_assignment is NOT_GIVEN else target_assignment
         self.member_type = member_type
         self.unknown_tags = unknown_tags
 

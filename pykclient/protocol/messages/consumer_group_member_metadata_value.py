@@ -12,6 +12,7 @@ from typing import ClassVar
 from pykclient.protocol.wire import (
     Buffer,
     EMPTY,
+    NOT_GIVEN,
     append_tags,
     check_tag_end,
     encode_compact_count,
@@ -164,7 +165,7 @@ class ConsumerGroupMemberMetadataValue:
         subscribed_topic_regex: str | None = "",
         rebalance_timeout_ms: int = -1,
         server_assignor: str | None = "",
-        classic_member_metadata: ClassicMemberMetadata | None = None,
+        classic_member_metadata: ClassicMemberMetadata | None = NOT_GIVEN,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
         self.instance_id = instance_id
@@ -175,7 +176,7 @@ class ConsumerGroupMemberMetadataValue:
         self.subscribed_topic_regex = subscribed_topic_regex
         self.rebalance_timeout_ms = rebalance_timeout_ms
         self.server_assignor = server_assignor
-        self.classic_member_metadata = classic_member_metadata
+        self.classic_member_metadata = ClassicMemberMetadata() if classic_member_metadata is NOT_GIVEN else classic_member_metadata
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
@@ -198,10 +199,13 @@ class ConsumerGroupMemberMetadataValue:
         append(_i.pack(self.rebalance_timeout_ms))
         append(encode_compact_nullable_string(self.server_assignor))
         known: list[tuple[int, bytes]] = []
-        if self.classic_member_metadata is not None:
+        if self.classic_member_metadata != ClassicMemberMetadata():
             part: list[Buffer] = []
-            part.append(b"\1")
-            self.classic_member_metadata._write(part, version)
+            if self.classic_member_metadata is None:
+                part.append(b"\xff")
+            else:
+                part.append(b"\1")
+                self.classic_member_metadata._write(part, version)
             known.append((0, b"".join(part)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
@@ -220,7 +224,7 @@ class ConsumerGroupMemberMetadataValue:
         (rebalance_timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
         server_assignor, position = read_compact_nullable_string(buffer, position)
-        classic_member_metadata: ClassicMemberMetadata | None = None
+        classic_member_metadata: ClassicMemberMetadata | None = ClassicMemberMetadata()
         tags: dict[int, bytes] | None = None
         if buffer[position] == 0:
             position += 1

@@ -13,6 +13,7 @@ from uuid import UUID
 from pykclient.protocol.wire import (
     Buffer,
     EMPTY,
+    NOT_GIVEN,
     ZERO_UUID,
     append_tags,
     check_tag_end,
@@ -455,7 +456,7 @@ class FetchRequest:
         self,
         cluster_id: str | None = None,
         replica_id: int = -1,
-        replica_state: ReplicaState | None = None,
+        replica_state: ReplicaState = NOT_GIVEN,
         max_wait_ms: int = 0,
         min_bytes: int = 0,
         max_bytes: int = 2147483647,
@@ -469,7 +470,7 @@ class FetchRequest:
     ) -> None:
         self.cluster_id = cluster_id
         self.replica_id = replica_id
-        self.replica_state = ReplicaState() if replica_state is None else replica_state
+        self.replica_state = ReplicaState() if replica_state is NOT_GIVEN else replica_state
         self.max_wait_ms = max_wait_ms
         self.min_bytes = min_bytes
         self.max_bytes = max_bytes
@@ -838,9 +839,9 @@ class PartitionData:
         high_watermark: int = 0,
         last_stable_offset: int = -1,
         log_start_offset: int = -1,
-        diverging_epoch: EpochEndOffset | None = None,
-        current_leader: LeaderIdAndEpoch | None = None,
-        snapshot_id: SnapshotId | None = None,
+        diverging_epoch: EpochEndOffset = NOT_GIVEN,
+        current_leader: LeaderIdAndEpoch = NOT_GIVEN,
+        snapshot_id: SnapshotId = NOT_GIVEN,
         aborted_transactions: list[AbortedTransaction] | None = EMPTY,
         preferred_read_replica: int = -1,
         records: Buffer | None = None,
@@ -851,9 +852,9 @@ class PartitionData:
         self.high_watermark = high_watermark
         self.last_stable_offset = last_stable_offset
         self.log_start_offset = log_start_offset
-        self.diverging_epoch = EpochEndOffset() if diverging_epoch is None else diverging_epoch
-        self.current_leader = LeaderIdAndEpoch() if current_leader is None else current_leader
-        self.snapshot_id = SnapshotId() if snapshot_id is None else snapshot_id
+        self.diverging_epoch = EpochEndOffset() if diverging_epoch is NOT_GIVEN else diverging_epoch
+        self.current_leader = LeaderIdAndEpoch() if current_leader is NOT_GIVEN else current_leader
+        self.snapshot_id = SnapshotId() if snapshot_id is NOT_GIVEN else snapshot_id
         self.aborted_transactions = [] if aborted_transactions is EMPTY else aborted_transactions
         self.preferred_read_replica = preferred_read_replica
         self.records = records

@@ -13,6 +13,7 @@ from uuid import UUID
 from pykclient.protocol.wire import (
     Buffer,
     EMPTY,
+    NOT_GIVEN,
     ZERO_UUID,
     append_tags,
     check_tag_end,
@@ -108,14 +109,14 @@ class RequestPartitionSnapshot:
         self,
         partition: int = 0,
         current_leader_epoch: int = 0,
-        snapshot_id: RequestSnapshotId | None = None,
+        snapshot_id: RequestSnapshotId = NOT_GIVEN,
         position: int = 0,
         replica_directory_id: UUID = ZERO_UUID,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
         self.partition = partition
         self.current_leader_epoch = current_leader_epoch
-        self.snapshot_id = RequestSnapshotId() if snapshot_id is None else snapshot_id
+        self.snapshot_id = RequestSnapshotId() if snapshot_id is NOT_GIVEN else snapshot_id
         self.position = position
         self.replica_directory_id = replica_directory_id
         self.unknown_tags = unknown_tags
@@ -407,8 +408,8 @@ class ResponsePartitionSnapshot:
         self,
         index: int = 0,
         error_code: int = 0,
-        snapshot_id: ResponseSnapshotId | None = None,
-        current_leader: LeaderIdAndEpoch | None = None,
+        snapshot_id: ResponseSnapshotId = NOT_GIVEN,
+        current_leader: LeaderIdAndEpoch = NOT_GIVEN,
         size: int = 0,
         position: int = 0,
         unaligned_records: Buffer = 0,
@@ -416,8 +417,8 @@ class ResponsePartitionSnapshot:
     ) -> None:
         self.index = index
         self.error_code = error_code
-        self.snapshot_id = ResponseSnapshotId() if snapshot_id is None else snapshot_id
-        self.current_leader = LeaderIdAndEpoch() if current_leader is None else current_leader
+        self.snapshot_id = ResponseSnapshotId() if snapshot_id is NOT_GIVEN else snapshot_id
+        self.current_leader = LeaderIdAndEpoch() if current_leader is NOT_GIVEN else current_leader
         self.size = size
         self.position = position
         self.unaligned_records = unaligned_records

@@ -13,6 +13,7 @@ from uuid import UUID
 from pykclient.protocol.wire import (
     Buffer,
     EMPTY,
+    NOT_GIVEN,
     ZERO_UUID,
     append_tags,
     check_tag_end,
@@ -401,7 +402,7 @@ class PartitionProduceResponse:
         log_start_offset: int = -1,
         record_errors: list[BatchIndexAndErrorMessage] = EMPTY,
         error_message: str | None = None,
-        current_leader: LeaderIdAndEpoch | None = None,
+        current_leader: LeaderIdAndEpoch = NOT_GIVEN,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
         self.index = index
@@ -411,7 +412,7 @@ class PartitionProduceResponse:
         self.log_start_offset = log_start_offset
         self.record_errors = [] if record_errors is EMPTY else record_errors
         self.error_message = error_message
-        self.current_leader = LeaderIdAndEpoch() if current_leader is None else current_leader
+        self.current_leader = LeaderIdAndEpoch() if current_leader is NOT_GIVEN else current_leader
         self.unknown_tags = unknown_tags
 
     def _write(self, out: list[Buffer], version: int) -> None:

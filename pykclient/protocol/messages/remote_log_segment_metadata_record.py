@@ -13,6 +13,7 @@ from uuid import UUID
 from pykclient.protocol.wire import (
     Buffer,
     EMPTY,
+    NOT_GIVEN,
     ZERO_UUID,
     append_tags,
     check_tag_end,
@@ -99,11 +100,11 @@ class RemoteLogSegmentIdEntry:
 
     def __init__(
         self,
-        topic_id_partition: TopicIdPartitionEntry | None = None,
+        topic_id_partition: TopicIdPartitionEntry = NOT_GIVEN,
         id: UUID = ZERO_UUID,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
-        self.topic_id_partition = TopicIdPartitionEntry() if topic_id_partition is None else topic_id_partition
+        self.topic_id_partition = TopicIdPartitionEntry() if topic_id_partition is NOT_GIVEN else topic_id_partition
         self.id = id
         self.unknown_tags = unknown_tags
 
@@ -207,7 +208,7 @@ class RemoteLogSegmentMetadataRecord:
 
     def __init__(
         self,
-        remote_log_segment_id: RemoteLogSegmentIdEntry | None = None,
+        remote_log_segment_id: RemoteLogSegmentIdEntry = NOT_GIVEN,
         start_offset: int = 0,
         end_offset: int = 0,
         broker_id: int = 0,
@@ -220,7 +221,7 @@ class RemoteLogSegmentMetadataRecord:
         txn_index_empty: bool = False,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
-        self.remote_log_segment_id = RemoteLogSegmentIdEntry() if remote_log_segment_id is None else remote_log_segment_id
+        self.remote_log_segment_id = RemoteLogSegmentIdEntry() if remote_log_segment_id is NOT_GIVEN else remote_log_segment_id
         self.start_offset = start_offset
         self.end_offset = end_offset
         self.broker_id = broker_id

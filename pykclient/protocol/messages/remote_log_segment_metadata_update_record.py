@@ -12,6 +12,7 @@ from uuid import UUID
 
 from pykclient.protocol.wire import (
     Buffer,
+    NOT_GIVEN,
     ZERO_UUID,
     append_tags,
     encode_compact_size,
@@ -89,11 +90,11 @@ class RemoteLogSegmentIdEntry:
 
     def __init__(
         self,
-        topic_id_partition: TopicIdPartitionEntry | None = None,
+        topic_id_partition: TopicIdPartitionEntry = NOT_GIVEN,
         id: UUID = ZERO_UUID,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
-        self.topic_id_partition = TopicIdPartitionEntry() if topic_id_partition is None else topic_id_partition
+        self.topic_id_partition = TopicIdPartitionEntry() if topic_id_partition is NOT_GIVEN else topic_id_partition
         self.id = id
         self.unknown_tags = unknown_tags
 
@@ -146,14 +147,14 @@ class RemoteLogSegmentMetadataUpdateRecord:
 
     def __init__(
         self,
-        remote_log_segment_id: RemoteLogSegmentIdEntry | None = None,
+        remote_log_segment_id: RemoteLogSegmentIdEntry = NOT_GIVEN,
         broker_id: int = 0,
         event_timestamp_ms: int = 0,
         custom_metadata: bytes | None = None,
         remote_log_segment_state: int = 0,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
-        self.remote_log_segment_id = RemoteLogSegmentIdEntry() if remote_log_segment_id is None else remote_log_segment_id
+        self.remote_log_segment_id = RemoteLogSegmentIdEntry() if remote_log_segment_id is NOT_GIVEN else remote_log_segment_id
         self.broker_id = broker_id
         self.event_timestamp_ms = event_timestamp_ms
         self.custom_metadata = custom_metadata

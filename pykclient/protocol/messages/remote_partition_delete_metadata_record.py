@@ -12,6 +12,7 @@ from uuid import UUID
 
 from pykclient.protocol.wire import (
     Buffer,
+    NOT_GIVEN,
     ZERO_UUID,
     append_tags,
     encode_compact_string,
@@ -98,13 +99,13 @@ class RemotePartitionDeleteMetadataRecord:
 
     def __init__(
         self,
-        topic_id_partition: TopicIdPartitionEntry | None = None,
+        topic_id_partition: TopicIdPartitionEntry = NOT_GIVEN,
         broker_id: int = 0,
         event_timestamp_ms: int = 0,
         remote_partition_delete_state: int = 0,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
-        self.topic_id_partition = TopicIdPartitionEntry() if topic_id_partition is None else topic_id_partition
+        self.topic_id_partition = TopicIdPartitionEntry() if topic_id_partition is NOT_GIVEN else topic_id_partition
         self.broker_id = broker_id
         self.event_timestamp_ms = event_timestamp_ms
         self.remote_partition_delete_state = remote_partition_delete_state

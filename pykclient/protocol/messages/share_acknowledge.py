@@ -13,6 +13,7 @@ from uuid import UUID
 from pykclient.protocol.wire import (
     Buffer,
     EMPTY,
+    NOT_GIVEN,
     ZERO_UUID,
     append_tags,
     encode_compact_count,
@@ -318,13 +319,13 @@ class PartitionData:
         partition_index: int = 0,
         error_code: int = 0,
         error_message: str | None = None,
-        current_leader: LeaderIdAndEpoch | None = None,
+        current_leader: LeaderIdAndEpoch = NOT_GIVEN,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
         self.partition_index = partition_index
         self.error_code = error_code
         self.error_message = error_message
-        self.current_leader = LeaderIdAndEpoch() if current_leader is None else current_leader
+        self.current_leader = LeaderIdAndEpoch() if current_leader is NOT_GIVEN else current_leader
         self.unknown_tags = unknown_tags
 
     def _write(self, out: list[Buffer], version: int) -> None:

@@ -13,6 +13,7 @@ from uuid import UUID
 from pykclient.protocol.wire import (
     Buffer,
     EMPTY,
+    NOT_GIVEN,
     ZERO_UUID,
     append_tags,
     encode_compact_count,
@@ -489,7 +490,7 @@ class PartitionData:
         error_message: str | None = None,
         acknowledge_error_code: int = 0,
         acknowledge_error_message: str | None = None,
-        current_leader: LeaderIdAndEpoch | None = None,
+        current_leader: LeaderIdAndEpoch = NOT_GIVEN,
         records: Buffer = 0,
         acquired_records: list[AcquiredRecords] = EMPTY,
         unknown_tags: dict[int, bytes] | None = None,
@@ -499,7 +500,7 @@ class PartitionData:
         self.error_message = error_message
         self.acknowledge_error_code = acknowledge_error_code
         self.acknowledge_error_message = acknowledge_error_message
-        self.current_leader = LeaderIdAndEpoch() if current_leader is None else current_leader
+        self.current_leader = LeaderIdAndEpoch() if current_leader is NOT_GIVEN else current_leader
         self.records = records
         self.acquired_records = [] if acquired_records is EMPTY else acquired_records
         self.unknown_tags = unknown_tags

@@ -13,6 +13,7 @@ from uuid import UUID
 from pykclient.protocol.wire import (
     Buffer,
     EMPTY,
+    NOT_GIVEN,
     ZERO_UUID,
     append_tags,
     encode_compact_count,
@@ -215,7 +216,7 @@ class Member:
         client_id: str = "",
         client_host: str = "",
         subscribed_topic_names: list[str] = EMPTY,
-        assignment: Assignment | None = None,
+        assignment: Assignment = NOT_GIVEN,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
         self.member_id = member_id
@@ -224,7 +225,7 @@ class Member:
         self.client_id = client_id
         self.client_host = client_host
         self.subscribed_topic_names = [] if subscribed_topic_names is EMPTY else subscribed_topic_names
-        self.assignment = Assignment() if assignment is None else assignment
+        self.assignment = Assignment() if assignment is NOT_GIVEN else assignment
         self.unknown_tags = unknown_tags
 
     def _write(self, out: list[Buffer], version: int) -> None:

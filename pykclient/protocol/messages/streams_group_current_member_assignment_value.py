@@ -49,12 +49,12 @@ class TaskIds:
         self,
         subtopology_id: str = "",
         partitions: list[int] = EMPTY,
-        assignment_epochs: list[int] | None = None,
+        assignment_epochs: list[int] | None = EMPTY,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
         self.subtopology_id = subtopology_id
         self.partitions = [] if partitions is EMPTY else partitions
-        self.assignment_epochs = assignment_epochs
+        self.assignment_epochs = [] if assignment_epochs is EMPTY else assignment_epochs
         self.unknown_tags = unknown_tags
 
     def _write(self, out: list[Buffer], version: int) -> None:
@@ -63,10 +63,13 @@ class TaskIds:
         append(encode_compact_count(self.partitions))
         append(encode_numbers(self.partitions, "i"))
         known: list[tuple[int, bytes]] = []
-        if self.assignment_epochs is not None:
+        if self.assignment_epochs is None or self.assignment_epochs:
             part: list[Buffer] = []
-            part.append(encode_compact_count(self.assignment_epochs))
-            part.append(encode_numbers(self.assignment_epochs, "i"))
+            if self.assignment_epochs is None:
+                part.append(b"\0")
+            else:
+                part.append(encode_compact_count(self.assignment_epochs))
+                part.append(encode_numbers(self.assignment_epochs, "i"))
             known.append((0, b"".join(part)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
@@ -78,7 +81,7 @@ class TaskIds:
         subtopology_id, position = read_compact_string(buffer, position)
         count, position = read_compact_count(buffer, position, 4)
         partitions, position = read_numbers(buffer, position, count, "i")
-        assignment_epochs: list[int] | None = None
+        assignment_epochs: list[int] | None = []
         tags: dict[int, bytes] | None = None
         if buffer[position] == 0:
             position += 1

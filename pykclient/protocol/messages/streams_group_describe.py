@@ -12,6 +12,7 @@ from typing import ClassVar
 from pykclient.protocol.wire import (
     Buffer,
     EMPTY,
+    NOT_GIVEN,
     append_tags,
     encode_compact_count,
     encode_compact_nullable_string,
@@ -550,8 +551,8 @@ class Member:
         client_tags: list[KeyValue] = EMPTY,
         task_offsets: list[TaskOffset] = EMPTY,
         task_end_offsets: list[TaskOffset] = EMPTY,
-        assignment: Assignment | None = None,
-        target_assignment: Assignment | None = None,
+        assignment: Assignment = NOT_GIVEN,
+        target_assignment: Assignment = NOT_GIVEN,
         is_classic: bool = False,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
@@ -567,8 +568,8 @@ class Member:
         self.client_tags = [] if client_tags is EMPTY else client_tags
         self.task_offsets = [] if task_offsets is EMPTY else task_offsets
         self.task_end_offsets = [] if task_end_offsets is EMPTY else task_end_offsets
-        self.assignment = Assignment() if assignment is None else assignment
-        self.target_assignment = Assignment() if target_assignment is None else target_assignment
+        self.assignment = Assignment() if assignment is NOT_GIVEN else assignment
+        self.target_assignment = Assignment() if target_assignment is NOT_GIVEN else target_assignment
         self.is_classic = is_classic
         self.unknown_tags = unknown_tags
 

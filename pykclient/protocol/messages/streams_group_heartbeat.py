@@ -12,6 +12,7 @@ from typing import ClassVar
 from pykclient.protocol.wire import (
     Buffer,
     EMPTY,
+    NOT_GIVEN,
     append_tags,
     encode_compact_count,
     encode_compact_nullable_string,
@@ -869,12 +870,12 @@ class EndpointToPartitions:
 
     def __init__(
         self,
-        user_endpoint: ResponseEndpoint | None = None,
+        user_endpoint: ResponseEndpoint = NOT_GIVEN,
         active_partitions: list[TopicPartition] = EMPTY,
         standby_partitions: list[TopicPartition] = EMPTY,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
-        self.user_endpoint = ResponseEndpoint() if user_endpoint is None else user_endpoint
+        self.user_endpoint = ResponseEndpoint() if user_endpoint is NOT_GIVEN else user_endpoint
         self.active_partitions = [] if active_partitions is EMPTY else active_partitions
         self.standby_partitions = [] if standby_partitions is EMPTY else standby_partitions
         self.unknown_tags = unknown_tags

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from pykclient.protocol.wire import (
     Buffer,
+    EMPTY,
     append_tags,
     check_tag_end,
     encode_compact_count,
@@ -99,13 +100,13 @@ class StreamsGroupMetadataValue:
         epoch: int = 0,
         metadata_hash: int = 0,
         validated_topology_epoch: int = -1,
-        last_assignment_configs: list[LastAssignmentConfig] | None = None,
+        last_assignment_configs: list[LastAssignmentConfig] | None = EMPTY,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
         self.epoch = epoch
         self.metadata_hash = metadata_hash
         self.validated_topology_epoch = validated_topology_epoch
-        self.last_assignment_configs = last_assignment_configs
+        self.last_assignment_configs = [] if last_assignment_configs is EMPTY else last_assignment_configs
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
@@ -123,11 +124,14 @@ class StreamsGroupMetadataValue:
             part: list[Buffer] = []
             part.append(_i.pack(self.validated_topology_epoch))
             known.append((0, b"".join(part)))
-        if self.last_assignment_configs is not None:
+        if self.last_assignment_configs is None or self.last_assignment_configs:
             part: list[Buffer] = []
-            part.append(encode_compact_count(self.last_assignment_configs))
-            for item in self.last_assignment_configs:
-                item._write(part, version)
+            if self.last_assignment_configs is None:
+                part.append(b"\0")
+            else:
+                part.append(encode_compact_count(self.last_assignment_configs))
+                for item in self.last_assignment_configs:
+                    item._write(part, version)
             known.append((1, b"".join(part)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
@@ -139,7 +143,7 @@ class StreamsGroupMetadataValue:
         epoch, metadata_hash = _iq.unpack_from(buffer, position)
         position += 12
         validated_topology_epoch = -1
-        last_assignment_configs: list[LastAssignmentConfig] | None = None
+        last_assignment_configs: list[LastAssignmentConfig] | None = []
         tags: dict[int, bytes] | None = None
         if buffer[position] == 0:
             position += 1

@@ -13,6 +13,7 @@ from uuid import UUID
 from pykclient.protocol.wire import (
     Buffer,
     EMPTY,
+    NOT_GIVEN,
     ZERO_UUID,
     append_tags,
     check_tag_end,
@@ -160,7 +161,7 @@ class UpdateRaftVoterRequest:
         voter_id: int = 0,
         voter_directory_id: UUID = ZERO_UUID,
         listeners: list[Listener] = EMPTY,
-        kraft_version_feature: KRaftVersionFeature | None = None,
+        kraft_version_feature: KRaftVersionFeature = NOT_GIVEN,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
         self.cluster_id = cluster_id
@@ -168,7 +169,7 @@ class UpdateRaftVoterRequest:
         self.voter_id = voter_id
         self.voter_directory_id = voter_directory_id
         self.listeners = [] if listeners is EMPTY else listeners
-        self.kraft_version_feature = KRaftVersionFeature() if kraft_version_feature is None else kraft_version_feature
+        self.kraft_version_feature = KRaftVersionFeature() if kraft_version_feature is NOT_GIVEN else kraft_version_feature
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
@@ -285,12 +286,12 @@ class UpdateRaftVoterResponse:
         self,
         throttle_time_ms: int = 0,
         error_code: int = 0,
-        current_leader: CurrentLeader | None = None,
+        current_leader: CurrentLeader = NOT_GIVEN,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
-        self.current_leader = CurrentLeader() if current_leader is None else current_leader
+        self.current_leader = CurrentLeader() if current_leader is NOT_GIVEN else current_leader
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:

@@ -119,9 +119,8 @@ class Emitter:
                 parameters.append(f"{a.name}: {a.python_type} = {self.use('EMPTY')}")
                 assigns.append(f"self.{a.name} = [] if {a.name} is EMPTY else {a.name}")
             elif a.struct is not None and zero != "None":
-                assert not a.is_nullable, f"{struct.name}.{a.name}: a nullable struct with a default other than null"
-                parameters.append(f"{a.name}: {a.python_type} | None = None")
-                assigns.append(f"self.{a.name} = {zero} if {a.name} is None else {a.name}")
+                parameters.append(f"{a.name}: {a.python_type} = {self.use('NOT_GIVEN')}")
+                assigns.append(f"self.{a.name} = {zero} if {a.name} is NOT_GIVEN else {a.name}")
             else:
                 if zero == "ZERO_UUID":
                     self.use(zero)

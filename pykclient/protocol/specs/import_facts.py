@@ -46,7 +46,7 @@ def spec_from_json(text: str) -> Spec:
         key=facts.get("apiKey"),
         versions=Versions.parse(facts["validVersions"]),
         flexible=Versions.parse(facts.get("flexibleVersions", "none")),
-        listeners=facts.get("listeners", []),
+        listeners=sorted(facts.get("listeners", [])),
         latest_version_unstable=facts.get("latestVersionUnstable", False),
         fields=[_field(f) for f in facts.get("fields", [])],
         common_structs=[
@@ -75,12 +75,11 @@ def _field(facts: dict[str, Any]) -> Field:
 
 
 def _default(facts: dict[str, Any]) -> str | None:
-    """Specs write numbers and booleans as JSON values or as strings; null as `null` or "null"."""
-    if "default" not in facts:
-        return None
-    default = facts["default"]
+    """Specs write numbers and booleans as JSON values or as strings. A null default is the string "null": Kafka's own reader takes
+    a bare `null` as "no default given", so the type's zero applies there."""
+    default = facts.get("default")
     if default is None:
-        return "null"
+        return None
     if isinstance(default, bool):
         return str(default).lower()
     return str(int(default, 16)) if str(default).startswith("0x") else str(default)
