@@ -1,0 +1,74 @@
+"""Chooses, once, who encodes and decodes records: the C extension when it is there, else its Python twin.
+
+``PYKCLIENT_ACCEL`` decides: ``auto`` (the default), ``off`` (always Python), ``require`` (an ImportError without the
+extension).
+Read at import, by whichever thread imports first. Everyone calls ``accel.active.<function>``; only tests replace
+``active``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from pykclient.protocol import pure_twin
+from pykclient.protocol.buffers import Buffer
+from pykclient.protocol.pure import Record
+from pykclient.types import ConsumerRecord, TimestampType
+
+MODES = ("auto", "off", "require")
+
+
+class Implementation(Protocol):
+    """What both twins offer. Positional arguments only: keywords would cost the native side its speed."""
+
+    def encode_records(
+        self, records: Sequence[Record], base_timestamp: int, offset_deltas: Sequence[int] | None = None, /
+    ) -> tuple[bytes, int]:
+        """See ``pure.encode_records``."""
+
+    def decode_records(
+        self,
+        section: Buffer,
+        count: int,
+        base_offset: int,
+        base_timestamp: int,
+        append_timestamp: int | None,
+        timestamp_type: TimestampType,
+        from_offset: int,
+        topic: str,
+        partition: int,
+        leader_epoch: int | None,
+        /,
+    ) -> list[ConsumerRecord[bytes | None, bytes | None]]:
+        """See ``pure.decode_records``."""
+
+    def murmur2(self, key: Buffer, /) -> int:
+        """See ``murmur2.murmur2``."""
+
+
+def _load(mode: str) -> tuple[Implementation, bool]:
+    if mode not in MODES:
+        raise ImportError(f"PYKCLIENT_ACCEL is {mode!r}; it must be one of {', '.join(MODES)}")
+    if mode != "off":
+        native = load_native()
+        if native is not None:
+            return native, True
+        if mode == "require":
+            raise ImportError("PYKCLIENT_ACCEL=require, but the C extension pykclient.protocol._accel is not there")
+    return cast(Implementation, pure_twin), False
+
+
+def load_native() -> Implementation | None:
+    """The C extension, or None where it was not built."""
+    try:
+        from pykclient.protocol import _accel
+    except ImportError:
+        return None
+    return cast(Implementation, _accel)
+
+
+active, accelerated = _load(os.environ.get("PYKCLIENT_ACCEL", "auto") or "auto")
+
+__all__ = ["MODES", "Implementation", "accelerated", "active", "load_native"]
