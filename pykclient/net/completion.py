@@ -1,7 +1,8 @@
 """A result that is not there yet: the one thing managers, operations and broker handlers hand to each other.
 
-Owned by one thread (the reactor's); it has no lock and never blocks. Callbacks run at once on the thread that completes it, in
-the order they were added. Crossing to another thread is the mailbox's and the runners' business (client/engine.py), not this file's.
+Owned by one thread (the reactor's); it has no lock and never blocks. Callbacks run at once on the thread that
+completes it, in the order they were added. Crossing to another thread is the mailbox's and the runners' business
+(client/engine.py), not this file's.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ T_co = TypeVar("T_co", covariant=True)
 class Completion(Generic[T]):
     """Completed exactly once, with a value or with an error. Completing twice is our bug and asserts."""
 
-    __slots__ = ("_callbacks", "_error", "_value", "done")
+    __slots__ = ("_callbacks", "_error", "_value", "done", "on_withdraw")
 
     def __init__(self) -> None:
         self.done = False
+        # Set by whoever promised the result: how to stop working for it when nobody waits any more.
+        self.on_withdraw: Callable[[], None] | None = None
         self._value: T | None = None
         self._error: BaseException | None = None
         self._callbacks: list[Callable[[Completion[T]], None]] | None = None
@@ -64,6 +67,14 @@ class Completion(Generic[T]):
             raise self._error
         return self._value  # type: ignore[return-value]
 
+    def withdraw(self) -> None:
+        """Nobody wants this any more: tell the one who promised it. It stays pending for ever; harmless when done
+        already."""
+        hook, self.on_withdraw = self.on_withdraw, None
+        if hook is not None and not self.done:
+            self._callbacks = None
+            hook()
+
     def add_callback(self, callback: Callable[[Completion[T]], None]) -> None:
         """Call ``callback(self)`` when done; at once when it is done already."""
         if self.done:
@@ -74,6 +85,7 @@ class Completion(Generic[T]):
             self._callbacks.append(callback)
 
     def _run_callbacks(self) -> None:
+        self.on_withdraw = None
         callbacks, self._callbacks = self._callbacks, None
         for callback in callbacks or ():
             callback(self)

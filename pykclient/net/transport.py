@@ -1,12 +1,13 @@
 """The seam between decisions and live I/O: what a reactor (or the simulator) offers, and the events it reports.
 
-Everything above this file is driven by ``poll(timeout)`` returning events and by ``now`` as an argument. ``reactor.py`` implements it with
-selectors and sockets; the simulator implements it in virtual time. Nothing here does I/O.
+Everything above this file is driven by ``poll(timeout)`` returning events and by ``now`` as an argument.
+``reactor.py`` implements it with selectors and sockets; the simulator implements it in virtual time. Nothing here
+does I/O.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -53,13 +54,23 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The connection is gone. Reported once per connection, never for one that we closed. ``error`` says why it broke, None for a clean end."""
+    """The connection is gone. Reported once per connection, never for one that we closed. ``error`` says why it
+    broke, None for a clean end."""
 
     connection_id: int
     error: Exception | None
 
 
-Event: TypeAlias = Accepted | Connected | Received | Closed
+@dataclass(frozen=True, slots=True)
+class Offloaded:
+    """Work given to ``offload`` is done: its value, or the error it raised."""
+
+    work_id: int
+    value: object
+    error: BaseException | None
+
+
+Event: TypeAlias = Accepted | Connected | Received | Closed | Offloaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +97,8 @@ class Transport(Protocol):
     """What does the bytes. Not thread-safe but for ``wake``. Connection and listener ids are never reused."""
 
     def connect(self, endpoint: Endpoint, *, tls: SSLContext | None = None, server_name: str | None = None) -> int:
-        """Start to connect (names resolved off the loop, every address tried); the outcome is a Connected or Closed event."""
+        """Start to connect (names resolved off the loop, every address tried); the outcome is a Connected or Closed
+        event."""
         ...
 
     def listen(self, endpoint: Endpoint, *, tls: SSLContext | None = None) -> Listener:
@@ -98,7 +110,8 @@ class Transport(Protocol):
         ...
 
     def write(self, connection_id: int, data: Buffer | Sequence[Buffer]) -> None:
-        """Queue bytes; never blocks. The buffers must not change until they are sent. Unknown or closed ids are ignored."""
+        """Queue bytes; never blocks. The buffers must not change until they are sent. Unknown or closed ids are
+        ignored."""
         ...
 
     def unsent_bytes(self, connection_id: int) -> int:
@@ -113,6 +126,10 @@ class Transport(Protocol):
         """Close now, or when what is queued has left. No event follows."""
         ...
 
+    def offload(self, work: Callable[[], object]) -> int:
+        """Run slow work (a key derivation, a token provider) off the loop; the outcome is an Offloaded event."""
+        ...
+
     def poll(self, timeout_s: float | None) -> list[Event]:
         """Wait for events, a wake-up or the time-out; may return an empty list."""
         ...
@@ -123,4 +140,9 @@ class Transport(Protocol):
 
     def shut_down(self) -> None:
         """Close everything: connections, listeners, the resolver."""
+        ...
+
+    def abandon(self) -> None:
+        """In a forked child: let go of everything without a byte to any peer and without touching what the parent
+        shares."""
         ...

@@ -1,0 +1,62 @@
+"""Why a broker could not be reached, one class per reason, so that a person (or `doctor`) knows which setting to
+change.
+
+All are KafkaConnectionErrors that name host and port. Plain data, any thread; never holds a secret.
+"""
+
+from __future__ import annotations
+
+from pykclient.errors import Action, AuthenticationError, KafkaConnectionError
+
+
+class HostNotFound(KafkaConnectionError):
+    """The host name could not be resolved; check bootstrap_servers, the brokers' advertised.listeners and DNS."""
+
+
+class ConnectionRefused(KafkaConnectionError):
+    """Nothing listens on this port; check that the broker runs and that the port is right."""
+
+
+class ConnectTimedOut(KafkaConnectionError):
+    """The port took no connection, or nobody answered on it, in time; check firewalls and security_protocol."""
+
+
+class ConnectionLost(KafkaConnectionError):
+    """The connection broke; what was under way is unknown."""
+
+
+class RequestExpired(KafkaConnectionError, TimeoutError):
+    """The broker did not answer within the request's time; what it did is unknown."""
+
+
+class TlsFailure(KafkaConnectionError):
+    """The TLS handshake failed; check the TLS settings of both sides."""
+
+
+class TlsVerificationFailed(TlsFailure, AuthenticationError):
+    """The broker's certificate is not trusted for this name; check ssl_cafile and the certificate's names and dates."""
+
+    action = Action.FATAL
+    retriable = False
+    fatal = True
+
+
+class PeerNotTls(TlsFailure):
+    """The port does not speak TLS; use security_protocol PLAINTEXT or SASL_PLAINTEXT, or the broker's TLS port."""
+
+
+class PeerIsTls(KafkaConnectionError):
+    """The port speaks TLS and we do not; set security_protocol to SSL or SASL_SSL."""
+
+
+__all__ = [
+    "ConnectTimedOut",
+    "ConnectionLost",
+    "ConnectionRefused",
+    "HostNotFound",
+    "PeerIsTls",
+    "PeerNotTls",
+    "RequestExpired",
+    "TlsFailure",
+    "TlsVerificationFailed",
+]
