@@ -1,3 +1,98 @@
-"""pykclient: an Apache Kafka client for Python."""
+"""pykclient: an Apache Kafka client for Python.
+
+Importing this package loads nothing but this file: every public name is fetched when it is first used, so that
+``import pykclient`` stays fast and optional dependencies stay optional.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pykclient.errors import (
+        AuthenticationError,
+        AuthorizationError,
+        BrokerError,
+        ConfigError,
+        FatalError,
+        KafkaConnectionError,
+        KafkaError,
+        KafkaTimeoutError,
+        ProtocolError,
+        UsageError,
+    )
+    from pykclient.types import (
+        ConsumerGroupMetadata,
+        ConsumerRecord,
+        Node,
+        OffsetAndMetadata,
+        OffsetAndTimestamp,
+        PartitionInfo,
+        RecordMetadata,
+        TimestampType,
+        TopicPartition,
+    )
 
 __version__ = "0.1.0.dev0"
+
+# One line per public name: the name and the module it lives in. Keep it equal to the imports above and to __all__;
+# tests/unit/test_public_api.py fails otherwise.
+_EXPORTS = {
+    "AuthenticationError": "pykclient.errors",
+    "AuthorizationError": "pykclient.errors",
+    "BrokerError": "pykclient.errors",
+    "ConfigError": "pykclient.errors",
+    "ConsumerGroupMetadata": "pykclient.types",
+    "ConsumerRecord": "pykclient.types",
+    "FatalError": "pykclient.errors",
+    "KafkaConnectionError": "pykclient.errors",
+    "KafkaError": "pykclient.errors",
+    "KafkaTimeoutError": "pykclient.errors",
+    "Node": "pykclient.types",
+    "OffsetAndMetadata": "pykclient.types",
+    "OffsetAndTimestamp": "pykclient.types",
+    "PartitionInfo": "pykclient.types",
+    "ProtocolError": "pykclient.errors",
+    "RecordMetadata": "pykclient.types",
+    "TimestampType": "pykclient.types",
+    "TopicPartition": "pykclient.types",
+    "UsageError": "pykclient.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = _EXPORTS.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value  # the next use does not come here
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_EXPORTS})
+
+
+__all__ = [
+    "AuthenticationError",
+    "AuthorizationError",
+    "BrokerError",
+    "ConfigError",
+    "ConsumerGroupMetadata",
+    "ConsumerRecord",
+    "FatalError",
+    "KafkaConnectionError",
+    "KafkaError",
+    "KafkaTimeoutError",
+    "Node",
+    "OffsetAndMetadata",
+    "OffsetAndTimestamp",
+    "PartitionInfo",
+    "ProtocolError",
+    "RecordMetadata",
+    "TimestampType",
+    "TopicPartition",
+    "UsageError",
+    "__version__",
+]
