@@ -1,478 +1,168 @@
-"""Kafka's primitive types, headers and frames: bytes to values and back.
+"""Frames and headers: what stands around a message on a connection.
 
-Owns: readers `read_x(buffer, position) -> (value, next position)` and encoders `encode_x(value) -> bytes`, which the
-generated messages call; request and response headers; cutting a byte stream into frames.
-Pure functions for any thread, except `FrameSplitter`, which belongs to its connection. Must never allocate for a
-length or a count before comparing it with the bytes that are there, and must let nothing but ProtocolError out for
-bytes from outside: low-level readers may raise IndexError or struct.error at the end of a buffer, and `DECODE_ERRORS`
-names what the outermost reader turns into ProtocolError.
+Owns: cutting a byte stream into frames, request headers (version 1 and 2) and response headers (0 and 1), whole
+requests and responses ready to send. Functions are pure; a `FrameSplitter` belongs to one connection and its thread.
+Must never hold more of a frame than has arrived, nor start on one larger than allowed, and must let nothing but
+ProtocolError out for bytes from the other side.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Iterable
-from functools import lru_cache
-from typing import Any, Protocol, TypeVar
-from uuid import UUID
-
-from pykclient.errors import ProtocolError, UsageError
-
-Buffer = bytes | bytearray | memoryview
-T = TypeVar("T")
-
-DECODE_ERRORS = (IndexError, struct.error, UnicodeDecodeError)
-ENCODE_ERRORS = (struct.error, UnicodeEncodeError, AttributeError, TypeError)
-
-STRING_BYTES_MAX = 32767
-UVARINT_MAX = 0xFFFFFFFF
-ZERO_UUID = UUID(int=0)
-# Stand for "not given" in constructors of messages, where None is a value; a fresh list or struct takes their place.
-EMPTY: list[Any] = []
-NOT_GIVEN: Any = Ellipsis
-
-_INT16 = struct.Struct(">h")
-_INT32 = struct.Struct(">i")
-_ONE_BYTE = [bytes((value,)) for value in range(256)]
-_NULL_INT16 = b"\xff\xff"
-_NULL_INT32 = b"\xff\xff\xff\xff"
-_SIZES = {"b": 1, "?": 1, "h": 2, "H": 2, "i": 4, "I": 4, "q": 8, "d": 8}
-
-
-# ---- varints ----
-
-
-def read_uvarint(buffer: Buffer, position: int) -> tuple[int, int]:
-    """Unsigned, at most five bytes. Like Java, overlong forms pass and the excess high bits of the fifth byte are dropped."""
-    value = buffer[position]
-    if value < 0x80:
-        return value, position + 1
-    value &= 0x7F
-    for shift in (7, 14, 21, 28):
-        position += 1
-        byte = buffer[position]
-        if byte < 0x80:
-            return (value | byte << shift) & UVARINT_MAX, position + 1
-        value |= (byte & 0x7F) << shift
-    raise ProtocolError(f"a varint at byte {position - 4} is longer than five bytes")
-
-
-def read_uvarlong(buffer: Buffer, position: int) -> tuple[int, int]:
-    """Unsigned, at most ten bytes."""
-    value = shift = 0
-    for at in range(position, position + 10):
-        byte = buffer[at]
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value & 0xFFFFFFFFFFFFFFFF, at + 1
-        shift += 7
-    raise ProtocolError(f"a varlong at byte {position} is longer than ten bytes")
-
-
-def read_varint(buffer: Buffer, position: int) -> tuple[int, int]:
-    """Zigzag, 32 bits."""
-    raw, position = read_uvarint(buffer, position)
-    return (raw >> 1) ^ -(raw & 1), position
-
-
-def read_varlong(buffer: Buffer, position: int) -> tuple[int, int]:
-    """Zigzag, 64 bits."""
-    raw, position = read_uvarlong(buffer, position)
-    return (raw >> 1) ^ -(raw & 1), position
-
-
-def encode_uvarint(value: int) -> bytes:
-    if value < 0x80:
-        return _ONE_BYTE[value] if value >= 0 else _refuse_negative(value)
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-encode_uvarlong = encode_uvarint
-
-
-def encode_varint(value: int) -> bytes:
-    return encode_uvarint(value << 1 ^ value >> 31)
-
-
-def encode_varlong(value: int) -> bytes:
-    return encode_uvarint(value << 1 ^ value >> 63)
-
-
-def _refuse_negative(value: int) -> bytes:
-    raise UsageError(f"{value} cannot be written as an unsigned varint")
-
-
-# ---- strings and bytes ----
-
-
-def _end(buffer: Buffer, position: int, size: int) -> int:
-    end = position + size
-    if end > len(buffer):
-        raise ProtocolError(f"{size} bytes announced at byte {position}, {len(buffer) - position} are there")
-    return end
-
-
-def _unexpected_null(position: int) -> ProtocolError:
-    return ProtocolError(f"null at byte {position}, where this version allows none")
-
-
-def read_nullable_string(buffer: Buffer, position: int) -> tuple[str | None, int]:
-    (size,) = _INT16.unpack_from(buffer, position)
-    if size < 0:
-        return None, position + 2
-    position += 2
-    end = _end(buffer, position, size)
-    return str(buffer[position:end], "utf-8"), end
-
-
-def read_string(buffer: Buffer, position: int) -> tuple[str, int]:
-    (size,) = _INT16.unpack_from(buffer, position)
-    if size < 0:
-        raise _unexpected_null(position)
-    position += 2
-    end = _end(buffer, position, size)
-    return str(buffer[position:end], "utf-8"), end
-
-
-def read_compact_nullable_string(buffer: Buffer, position: int) -> tuple[str | None, int]:
-    size = buffer[position]
-    if size == 0:
-        return None, position + 1
-    if size < 0x80:
-        position += 1
-        end = position + size - 1
-        if end > len(buffer):
-            _end(buffer, position, size - 1)
-        return str(buffer[position:end], "utf-8"), end
-    return _read_long_compact_string(buffer, position)
-
-
-def read_compact_string(buffer: Buffer, position: int) -> tuple[str, int]:
-    size = buffer[position]
-    if size == 0:
-        raise _unexpected_null(position)
-    if size < 0x80:
-        position += 1
-        end = position + size - 1
-        if end > len(buffer):
-            _end(buffer, position, size - 1)
-        return str(buffer[position:end], "utf-8"), end
-    return _read_long_compact_string(buffer, position)
-
-
-def _read_long_compact_string(buffer: Buffer, position: int) -> tuple[str, int]:
-    size, position = read_uvarint(buffer, position)
-    if not 0 < size <= STRING_BYTES_MAX + 1:
-        raise ProtocolError(f"a string of {size - 1} bytes at byte {position}")
-    end = _end(buffer, position, size - 1)
-    return str(buffer[position:end], "utf-8"), end
-
-
-def _read_span(buffer: Buffer, position: int) -> tuple[int, int]:
-    """Start and end of int32-sized bytes; end is -1 for null."""
-    (size,) = _INT32.unpack_from(buffer, position)
-    position += 4
-    return position, (_end(buffer, position, size) if size >= 0 else -1)
-
-
-def _read_compact_span(buffer: Buffer, position: int) -> tuple[int, int]:
-    size, position = read_uvarint(buffer, position)
-    return position, (_end(buffer, position, size - 1) if size else -1)
-
-
-def read_nullable_bytes(buffer: Buffer, position: int) -> tuple[bytes | None, int]:
-    start, end = _read_span(buffer, position)
-    return (None, start) if end < 0 else (bytes(buffer[start:end]), end)
-
-
-def read_bytes(buffer: Buffer, position: int) -> tuple[bytes, int]:
-    start, end = _read_span(buffer, position)
-    if end < 0:
-        raise _unexpected_null(position)
-    return bytes(buffer[start:end]), end
-
-
-def read_compact_nullable_bytes(buffer: Buffer, position: int) -> tuple[bytes | None, int]:
-    start, end = _read_compact_span(buffer, position)
-    return (None, start) if end < 0 else (bytes(buffer[start:end]), end)
-
-
-def read_compact_bytes(buffer: Buffer, position: int) -> tuple[bytes, int]:
-    start, end = _read_compact_span(buffer, position)
-    if end < 0:
-        raise _unexpected_null(position)
-    return bytes(buffer[start:end]), end
-
-
-def read_nullable_records(buffer: Buffer, position: int) -> tuple[memoryview | None, int]:
-    """A view into `buffer`, never a copy: a fetch response may hold a hundred megabytes of them."""
-    start, end = _read_span(buffer, position)
-    return (None, start) if end < 0 else (memoryview(buffer)[start:end], end)
-
-
-def read_compact_nullable_records(buffer: Buffer, position: int) -> tuple[memoryview | None, int]:
-    start, end = _read_compact_span(buffer, position)
-    return (None, start) if end < 0 else (memoryview(buffer)[start:end], end)
-
-
-def encode_string(value: str) -> bytes:
-    encoded = value.encode()
-    return _INT16.pack(len(encoded)) + encoded
-
-
-def encode_nullable_string(value: str | None) -> bytes:
-    return _NULL_INT16 if value is None else encode_string(value)
-
-
-def encode_compact_string(value: str) -> bytes:
-    encoded = value.encode()
-    size = len(encoded) + 1
-    if size < 0x80:
-        return _ONE_BYTE[size] + encoded
-    if size > STRING_BYTES_MAX + 1:
-        raise UsageError(f"a string of {size - 1} bytes is longer than Kafka's {STRING_BYTES_MAX}")
-    return encode_uvarint(size) + encoded
-
-
-def encode_compact_nullable_string(value: str | None) -> bytes:
-    return b"\0" if value is None else encode_compact_string(value)
-
-
-# Bytes and records are given to the output as they are, behind their size, so that large ones are joined once.
-
-
-def encode_size(value: Buffer) -> bytes:
-    return _INT32.pack(len(value))
-
-
-def encode_compact_size(value: Buffer) -> bytes:
-    return encode_uvarint(len(value) + 1)
-
-
-# ---- arrays ----
-
-
-def _check_count(buffer: Buffer, position: int, count: int, size_min: int) -> None:
-    if count * size_min > len(buffer) - position:
-        raise ProtocolError(
-            f"{count} elements of at least {size_min} bytes announced at byte {position}, "
-            f"{len(buffer) - position} bytes are there"
-        )
-
-
-def read_nullable_count(buffer: Buffer, position: int, size_min: int) -> tuple[int, int]:
-    """How many elements follow, -1 for null. `size_min` is the least an element can take."""
-    (count,) = _INT32.unpack_from(buffer, position)
-    position += 4
-    if count < 0:
-        return -1, position
-    if count * size_min > len(buffer) - position:
-        _check_count(buffer, position, count, size_min)
-    return count, position
-
-
-def read_count(buffer: Buffer, position: int, size_min: int) -> tuple[int, int]:
-    count, end = read_nullable_count(buffer, position, size_min)
-    if count < 0:
-        raise _unexpected_null(position)
-    return count, end
-
-
-def read_compact_nullable_count(buffer: Buffer, position: int, size_min: int) -> tuple[int, int]:
-    count = buffer[position] - 1
-    if count >= 0x7F:
-        count, position = read_uvarint(buffer, position)
-        count -= 1
-    else:
-        position += 1
-    if count * size_min > len(buffer) - position:
-        _check_count(buffer, position, count, size_min)
-    return count, position
-
-
-def read_compact_count(buffer: Buffer, position: int, size_min: int) -> tuple[int, int]:
-    count, end = read_compact_nullable_count(buffer, position, size_min)
-    if count < 0:
-        raise _unexpected_null(position)
-    return count, end
-
-
-def read_structs(
-    buffer: Buffer, position: int, version: int, count: int, read: Callable[[Buffer, int, int], tuple[T, int]]
-) -> tuple[list[T], int]:
-    items = []
-    for _ in range(count):
-        item, position = read(buffer, position, version)
-        items.append(item)
-    return items, position
-
-
-def read_strings(buffer: Buffer, position: int, count: int) -> tuple[list[str], int]:
-    items = []
-    for _ in range(count):
-        item, position = read_string(buffer, position)
-        items.append(item)
-    return items, position
-
-
-def read_compact_strings(buffer: Buffer, position: int, count: int) -> tuple[list[str], int]:
-    items = []
-    for _ in range(count):
-        item, position = read_compact_string(buffer, position)
-        items.append(item)
-    return items, position
-
-
-def read_numbers(buffer: Buffer, position: int, count: int, code: str) -> tuple[list[int], int]:
-    """`count` numbers of one `struct` code; the caller has compared the count with the bytes that are there."""
-    end = position + count * _SIZES[code]
-    return list(struct.unpack_from(f">{count}{code}", buffer, position)), end
-
-
-def read_uuids(buffer: Buffer, position: int, count: int) -> tuple[list[UUID], int]:
-    end = position + 16 * count
-    return [uuid_of(bytes(buffer[at : at + 16])) for at in range(position, end, 16)], end
-
-
-def encode_count(values: list[Any]) -> bytes:
-    return _INT32.pack(len(values))
-
-
-def encode_compact_count(values: list[Any]) -> bytes:
-    count = len(values) + 1
-    return _ONE_BYTE[count] if count < 0x80 else encode_uvarint(count)
-
-
-def encode_numbers(values: list[int], code: str) -> bytes:
-    return struct.pack(f">{len(values)}{code}", *values)
-
-
-@lru_cache(maxsize=4096)
-def uuid_of(raw: bytes) -> UUID:
-    """Building a UUID takes ten times as long as finding it again, and the same few topic ids come with every response."""
-    return UUID(bytes=raw)
-
-
-# ---- tagged fields ----
-
-
-def read_tag(buffer: Buffer, position: int, previous: int) -> tuple[int, int, int]:
-    """One tag's number, the position of its content and the end of it. Numbers must ascend, so none comes twice."""
-    tag, position = read_uvarint(buffer, position)
-    if tag <= previous:
-        raise ProtocolError(f"tag {tag} after tag {previous} at byte {position}")
-    size, position = read_uvarint(buffer, position)
-    return tag, position, _end(buffer, position, size)
-
-
-def read_tag_count(buffer: Buffer, position: int) -> tuple[int, int]:
-    count, position = read_uvarint(buffer, position)
-    _check_count(buffer, position, count, 2)
-    return count, position
-
-
-def read_unknown_tags(buffer: Buffer, position: int) -> tuple[dict[int, bytes] | None, int]:
-    """The tags of a struct that defines none of its own."""
-    if buffer[position] == 0:
-        return None, position + 1
-    count, position = read_tag_count(buffer, position)
-    tags: dict[int, bytes] = {}
-    tag = -1
-    for _ in range(count):
-        tag, start, position = read_tag(buffer, position, tag)
-        tags[tag] = bytes(buffer[start:position])
-    return tags or None, position
-
-
-def check_tag_end(position: int, end: int, tag: int) -> None:
-    if position != end:
-        raise ProtocolError(f"the content of tag {tag} ends at byte {position} instead of {end}")
-
-
-def append_tags(out: list[Buffer], known: list[tuple[int, bytes]], unknown: dict[int, bytes] | None) -> None:
-    """Known and unknown tags in ascending order. `known` is in order already."""
-    if unknown:
-        numbers = {tag for tag, _ in known}
-        if not numbers.isdisjoint(unknown):
-            raise UsageError(f"unknown_tags repeats a field's own tag: {sorted(numbers & unknown.keys())}")
-        known = sorted([*known, *unknown.items()])
-    out.append(encode_uvarint(len(known)))
-    for tag, content in known:
-        out += (encode_uvarint(tag), encode_uvarint(len(content)), content)
-
-
-# ---- what every message shares ----
-
-
-class Message(Protocol):
-    """What the generated requests, responses and records have in common."""
-
-    def write(self, version: int) -> bytes: ...
-
-    def _write(self, out: list[Buffer], version: int) -> None: ...
-
-
-def write_message(message: Message, version: int, low: int, high: int) -> bytes:
-    """The body of `message`; what the version cannot carry is the caller's mistake."""
-    out: list[Buffer] = []
-    append_message(out, message, version, low, high)
-    return b"".join(out)
-
-
-def append_message(out: list[Buffer], message: Message, version: int, low: int, high: int) -> None:
-    name = type(message).__name__
-    if not low <= version <= high:
-        raise UsageError(f"{name} has versions {low} to {high}, not {version}")
+from struct import Struct
+from typing import NamedTuple
+
+from pykclient.errors import FrameTooLarge, ProtocolError
+from pykclient.protocol.messages import api
+from pykclient.protocol.primitives import DECODE_ERRORS, Buffer, encode_nullable_string, read_nullable_string
+from pykclient.protocol.structs import Message, read_unknown_tags, write_parts
+
+FRAME_BYTES_MAX = 100 * 1024 * 1024  # The broker's own default for requests, and enough for any fetch response.
+WHOLE_PART_BYTES = 64 * 1024  # Parts from this size on are sent as they are; smaller ones are joined first.
+
+_INT32 = Struct(">i")
+_REQUEST_START = Struct(">ihhi")
+_REQUEST_HEADER = Struct(">hhi")
+_RESPONSE_START = Struct(">ii")
+
+
+class RequestHead(NamedTuple):
+    """A request's header, and where in the frame its body begins."""
+
+    api_key: int
+    version: int
+    correlation_id: int
+    client_id: str | None
+    position: int
+
+
+def encode_request(
+    api_key: int, version: int, correlation_id: int, client_id: str | None, message: Message
+) -> list[Buffer]:
+    """A whole request, size included. Large record batches are not copied and must not change until they are sent."""
+    header = encode_nullable_string(client_id)
+    if api(api_key).request_header_version(version) >= 2:
+        header += b"\0"
+    parts = write_parts(message, version)
+    size = 8 + len(header) + _total(parts)
+    parts[0:0] = [_REQUEST_START.pack(size, api_key, version, correlation_id), header]
+    return _joined(parts)
+
+
+def encode_response(api_key: int, version: int, correlation_id: int, message: Message) -> list[Buffer]:
+    """A whole response, size included."""
+    header_version = api(api_key).response_header_version(version)
+    parts = write_parts(message, version)
+    parts.insert(0, _RESPONSE_START.pack(4 + header_version + _total(parts), correlation_id))
+    if header_version:
+        parts.insert(1, b"\0")
+    return _joined(parts)
+
+
+def decode_request_header(frame: Buffer) -> RequestHead:
+    """The header of a request to an API that Kafka has, in any version; whether it is served is for the server to say."""
     try:
-        message._write(out, version)
-    except ENCODE_ERRORS as error:
-        raise UsageError(f"{name} version {version} cannot be written: {error}") from error
-
-
-def read_message(
-    name: str,
-    read: Callable[[Buffer, int, int], tuple[T, int]],
-    buffer: Buffer,
-    position: int,
-    version: int,
-    versions: tuple[int, int],
-) -> T:
-    """The message that fills `buffer` from `position` to its end."""
-    low, high = versions
-    if not low <= version <= high:
-        raise ProtocolError(f"{name} has versions {low} to {high}, not {version}")
-    try:
-        message, position = read(buffer, position, version)
+        api_key, version, correlation_id = _REQUEST_HEADER.unpack_from(frame)
+        client_id, position = read_nullable_string(frame, 8)
+        if api(api_key).request_header_version(version) >= 2:
+            _, position = read_unknown_tags(frame, position)
+    except KeyError as error:
+        raise ProtocolError(f"there is no API with key {error}") from error
     except DECODE_ERRORS as error:
-        raise ProtocolError(f"{name} version {version} does not fit its {len(buffer)} bytes: {error}") from error
-    if position != len(buffer):
-        raise ProtocolError(f"{name} version {version} leaves {len(buffer) - position} bytes unread")
-    return message
+        raise ProtocolError(f"a request of {len(frame)} bytes ends within its header: {error}") from error
+    return RequestHead(api_key, version, correlation_id, client_id, position)
 
 
-def not_carried(message: object, field: str, version: int) -> UsageError:
-    """A field is set (or null) that this version has no place for; sending without it would change the meaning."""
-    value = getattr(message, field)
-    return UsageError(f"{type(message).__name__} version {version} cannot carry {field}={value!r}")
+def peek_correlation_id(frame: Buffer) -> int:
+    """Which request a response answers; only then is it known how to read the rest."""
+    if len(frame) < 4:
+        raise ProtocolError(f"a response of {len(frame)} bytes has no correlation id")
+    return int(_INT32.unpack_from(frame)[0])
 
 
-def structs_equal(self: Any, other: object) -> bool:
-    """`__eq__` of every message and struct."""
-    if other.__class__ is not self.__class__:
-        return NotImplemented
-    return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+def decode_response_header(frame: Buffer, api_key: int, version: int) -> tuple[int, int]:
+    """The correlation id, and where the body begins, of a response to this API and version."""
+    correlation_id = peek_correlation_id(frame)
+    if api(api_key).response_header_version(version) == 0:
+        return correlation_id, 4
+    try:
+        return correlation_id, read_unknown_tags(frame, 4)[1]
+    except DECODE_ERRORS as error:
+        raise ProtocolError(f"a response of {len(frame)} bytes ends within its header: {error}") from error
 
 
-def struct_repr(self: Any) -> str:
-    """`__repr__` of every message and struct."""
-    values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
-    return f"{type(self).__name__}({values})"
+class FrameSplitter:
+    """Cuts what arrives into frames; each comes without its four bytes of size.
+
+    A size that is negative or above `bytes_max` raises at once, before a byte of that frame is kept. `bytes_max` may be
+    raised or lowered between frames (a connection that is not yet authenticated deserves little memory).
+    """
+
+    __slots__ = ("_missing", "_partial", "_size_bytes", "bytes_max")
+
+    def __init__(self, bytes_max: int = FRAME_BYTES_MAX) -> None:
+        self.bytes_max = bytes_max
+        self._size_bytes = b""  # The size field, while it is not complete.
+        self._partial: bytearray | None = None  # The frame, while it is not complete.
+        self._missing = 0
+
+    @property
+    def buffered_bytes(self) -> int:
+        """What is held of an unfinished frame."""
+        return len(self._size_bytes) + (0 if self._partial is None else len(self._partial))
+
+    def feed(self, data: bytes) -> list[Buffer]:
+        """The frames that `data` completes, in order."""
+        frames: list[Buffer] = []
+        position = 0
+        if self._partial is not None:
+            position = min(self._missing, len(data))
+            self._partial += data if position == len(data) else memoryview(data)[:position]
+            self._missing -= position
+            if self._missing:
+                return frames
+            frames.append(self._partial)
+            self._partial = None
+        elif self._size_bytes:
+            data = self._size_bytes + data
+            self._size_bytes = b""
+        while len(data) - position >= 4:
+            size = self._checked_size(data, position)
+            position += 4
+            end = position + size
+            if end > len(data):
+                self._partial = bytearray(memoryview(data)[position:])
+                self._missing = end - len(data)
+                return frames
+            frames.append(data[position:end])
+            position = end
+        self._size_bytes = data[position:]
+        return frames
+
+    def _checked_size(self, data: bytes, position: int) -> int:
+        size = int(_INT32.unpack_from(data, position)[0])
+        if size < 0:
+            raise ProtocolError(f"a frame announces {size} bytes; the other side may not speak Kafka")
+        if size > self.bytes_max:
+            raise FrameTooLarge(size=size, limit=self.bytes_max)
+        return size
 
 
-def join(parts: Iterable[Buffer]) -> bytes:
-    return b"".join(parts)
+def _total(parts: list[Buffer]) -> int:
+    return sum([part.nbytes if isinstance(part, memoryview) else len(part) for part in parts])
+
+
+def _joined(parts: list[Buffer]) -> list[Buffer]:
+    """The same bytes in fewer parts: runs of small ones become one, so that a send needs few vectors."""
+    joined: list[Buffer] = []
+    run: list[Buffer] = []
+    for part in parts:
+        if len(part) < WHOLE_PART_BYTES:
+            run.append(part)
+        else:
+            if run:
+                joined.append(b"".join(run))
+                run = []
+            joined.append(part)
+    if run:
+        joined.append(b"".join(run))
+    return joined

@@ -8,17 +8,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
-    check_tag_end,
     encode_compact_string,
     read_compact_nullable_string,
+)
+from pykclient.protocol.structs import (
+    append_tags,
     read_message,
     read_tag,
     read_tag_count,
     struct_repr,
     structs_equal,
+    tag_end_missed,
     write_message,
 )
 
@@ -28,7 +30,7 @@ from pykclient.protocol.wire import (
 class AbortTransactionRecord:
     """AbortTransactionRecord, version 0."""
 
-    __slots__ = ('reason', 'unknown_tags')
+    __slots__ = ("reason", "unknown_tags")
 
     reason: str | None
     unknown_tags: dict[int, bytes] | None
@@ -43,7 +45,7 @@ class AbortTransactionRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AbortTransactionRecord:
@@ -53,9 +55,7 @@ class AbortTransactionRecord:
         append = out.append
         known: list[tuple[int, bytes]] = []
         if self.reason is not None:
-            part: list[Buffer] = []
-            part.append(encode_compact_string(self.reason))
-            known.append((0, b"".join(part)))
+            known.append((0, encode_compact_string(self.reason)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -79,7 +79,7 @@ class AbortTransactionRecord:
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return AbortTransactionRecord(reason, tags), position
 
     __eq__ = structs_equal

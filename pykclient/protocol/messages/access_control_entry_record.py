@@ -10,17 +10,19 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
     ZERO_UUID,
-    append_tags,
     encode_compact_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -34,15 +36,8 @@ class AccessControlEntryRecord:
     """AccessControlEntryRecord, version 0."""
 
     __slots__ = (
-        'id',
-        'resource_type',
-        'resource_name',
-        'pattern_type',
-        'principal',
-        'host',
-        'operation',
-        'permission_type',
-        'unknown_tags',
+        "id", "resource_type", "resource_name", "pattern_type", "principal", "host", "operation",
+        "permission_type", "unknown_tags",
     )
 
     id: UUID
@@ -83,7 +78,7 @@ class AccessControlEntryRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AccessControlEntryRecord:
@@ -114,17 +109,12 @@ class AccessControlEntryRecord:
         host, position = read_compact_string(buffer, position)
         operation, permission_type = _bb.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AccessControlEntryRecord(
-            id,
-            resource_type,
-            resource_name,
-            pattern_type,
-            principal,
-            host,
-            operation,
-            permission_type,
-            tags,
+            id, resource_type, resource_name, pattern_type, principal, host, operation, permission_type, tags,
         ), position
 
     __eq__ = structs_equal

@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
     encode_compact_string,
     encode_string,
     read_compact_string,
-    read_message,
     read_string,
+)
+from pykclient.protocol.structs import (
+    append_tags,
+    not_carried,
+    read_message,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -31,7 +34,7 @@ _qh = Struct(">qh")
 class AddOffsetsToTxnRequest:
     """AddOffsetsToTxnRequest, versions 0 to 4."""
 
-    __slots__ = ('transactional_id', 'producer_id', 'producer_epoch', 'group_id', 'unknown_tags')
+    __slots__ = ("transactional_id", "producer_id", "producer_epoch", "group_id", "unknown_tags")
 
     transactional_id: str
     producer_id: int
@@ -59,7 +62,7 @@ class AddOffsetsToTxnRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AddOffsetsToTxnRequest:
@@ -81,6 +84,8 @@ class AddOffsetsToTxnRequest:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AddOffsetsToTxnRequest, int]:
@@ -94,10 +99,12 @@ class AddOffsetsToTxnRequest:
             group_id, position = read_compact_string(buffer, position)
         else:
             group_id, position = read_string(buffer, position)
-        if version >= 3:
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AddOffsetsToTxnRequest(transactional_id, producer_id, producer_epoch, group_id, tags), position
 
     __eq__ = structs_equal
@@ -108,7 +115,7 @@ class AddOffsetsToTxnRequest:
 class AddOffsetsToTxnResponse:
     """AddOffsetsToTxnResponse, versions 0 to 4."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -130,7 +137,7 @@ class AddOffsetsToTxnResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AddOffsetsToTxnResponse:
@@ -144,15 +151,19 @@ class AddOffsetsToTxnResponse:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AddOffsetsToTxnResponse, int]:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        if version >= 3:
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AddOffsetsToTxnResponse(throttle_time_ms, error_code, tags), position
 
     __eq__ = structs_equal

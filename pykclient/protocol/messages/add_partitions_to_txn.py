@@ -9,22 +9,25 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_count,
     encode_numbers,
     encode_string,
-    not_carried,
-    read_compact_count,
+    read_compact_numbers,
     read_compact_string,
-    read_count,
-    read_message,
     read_numbers,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -42,7 +45,7 @@ _qht = Struct(">qh?")
 class AddPartitionsToTxnTopic:
     """AddPartitionsToTxnTopic, versions 0 to 5."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[int]
@@ -65,16 +68,16 @@ class AddPartitionsToTxnTopic:
         else:
             append(encode_string(self.name))
         if version >= 3:
-            append(encode_compact_count(self.partitions))
-            append(encode_numbers(self.partitions, "i"))
+            append(encode_compact_numbers(self.partitions, "i"))
         else:
-            append(encode_count(self.partitions))
             append(encode_numbers(self.partitions, "i"))
         if version >= 3:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AddPartitionsToTxnTopic, int]:
@@ -82,17 +85,16 @@ class AddPartitionsToTxnTopic:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        partitions: list[int]
         if version >= 3:
-            count, position = read_compact_count(buffer, position, 4)
-            partitions, position = read_numbers(buffer, position, count, "i")
+            partitions, position = read_compact_numbers(buffer, position, "i", 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            partitions, position = read_numbers(buffer, position, count, "i")
-        if version >= 3:
+            partitions, position = read_numbers(buffer, position, "i", 4)
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AddPartitionsToTxnTopic(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -103,7 +105,7 @@ class AddPartitionsToTxnTopic:
 class AddPartitionsToTxnTransaction:
     """AddPartitionsToTxnTransaction, versions 4 to 5."""
 
-    __slots__ = ('transactional_id', 'producer_id', 'producer_epoch', 'verify_only', 'topics', 'unknown_tags')
+    __slots__ = ("transactional_id", "producer_id", "producer_epoch", "verify_only", "topics", "unknown_tags")
 
     transactional_id: str
     producer_id: int
@@ -132,9 +134,7 @@ class AddPartitionsToTxnTransaction:
         append = out.append
         append(encode_compact_string(self.transactional_id))
         append(_qht.pack(self.producer_id, self.producer_epoch, self.verify_only))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -145,16 +145,13 @@ class AddPartitionsToTxnTransaction:
         transactional_id, position = read_compact_string(buffer, position)
         producer_id, producer_epoch, verify_only = _qht.unpack_from(buffer, position)
         position += 11
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, AddPartitionsToTxnTopic._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, AddPartitionsToTxnTopic._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AddPartitionsToTxnTransaction(
-            transactional_id,
-            producer_id,
-            producer_epoch,
-            verify_only,
-            topics,
-            tags,
+            transactional_id, producer_id, producer_epoch, verify_only, topics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -166,12 +163,8 @@ class AddPartitionsToTxnRequest:
     """AddPartitionsToTxnRequest, versions 0 to 5."""
 
     __slots__ = (
-        'transactions',
-        'v3_and_below_transactional_id',
-        'v3_and_below_producer_id',
-        'v3_and_below_producer_epoch',
-        'v3_and_below_topics',
-        'unknown_tags',
+        "transactions", "v3_and_below_transactional_id", "v3_and_below_producer_id",
+        "v3_and_below_producer_epoch", "v3_and_below_topics", "unknown_tags",
     )
 
     transactions: list[AddPartitionsToTxnTransaction]
@@ -203,7 +196,7 @@ class AddPartitionsToTxnRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 5)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AddPartitionsToTxnRequest:
@@ -212,15 +205,12 @@ class AddPartitionsToTxnRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 4:
-            append(encode_compact_count(self.transactions))
-            for item in self.transactions:
-                item._write(out, version)
+            append_compact_structs(out, self.transactions, version)
         elif version >= 3:
             if self.transactions:
                 raise not_carried(self, "transactions", version)
-        else:
-            if self.transactions:
-                raise not_carried(self, "transactions", version)
+        elif self.transactions:
+            raise not_carried(self, "transactions", version)
         if version >= 4:
             if self.v3_and_below_transactional_id:
                 raise not_carried(self, "v3_and_below_transactional_id", version)
@@ -239,25 +229,23 @@ class AddPartitionsToTxnRequest:
             if self.v3_and_below_topics:
                 raise not_carried(self, "v3_and_below_topics", version)
         elif version >= 3:
-            append(encode_compact_count(self.v3_and_below_topics))
-            for item in self.v3_and_below_topics:
-                item._write(out, version)
+            append_compact_structs(out, self.v3_and_below_topics, version)
         else:
-            append(encode_count(self.v3_and_below_topics))
-            for item in self.v3_and_below_topics:
-                item._write(out, version)
+            append_structs(out, self.v3_and_below_topics, version)
         if version >= 3:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AddPartitionsToTxnRequest, int]:
-        transactions: list[AddPartitionsToTxnTransaction]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 14)
-            transactions, position = read_structs(buffer, position, version, count, AddPartitionsToTxnTransaction._read)
+            transactions, position = read_compact_structs(
+                buffer, position, version, AddPartitionsToTxnTransaction._read, 14,
+            )
         elif version >= 3:
             transactions = []
         else:
@@ -278,22 +266,20 @@ class AddPartitionsToTxnRequest:
         if version >= 4:
             v3_and_below_topics = []
         elif version >= 3:
-            count, position = read_compact_count(buffer, position, 3)
-            v3_and_below_topics, position = read_structs(buffer, position, version, count, AddPartitionsToTxnTopic._read)
+            v3_and_below_topics, position = read_compact_structs(
+                buffer, position, version, AddPartitionsToTxnTopic._read, 3,
+            )
         else:
-            count, position = read_count(buffer, position, 3)
-            v3_and_below_topics, position = read_structs(buffer, position, version, count, AddPartitionsToTxnTopic._read)
-        if version >= 3:
+            v3_and_below_topics, position = read_structs(buffer, position, version, AddPartitionsToTxnTopic._read, 3)
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AddPartitionsToTxnRequest(
-            transactions,
-            v3_and_below_transactional_id,
-            v3_and_below_producer_id,
-            v3_and_below_producer_epoch,
-            v3_and_below_topics,
-            tags,
+            transactions, v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch,
+            v3_and_below_topics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -304,7 +290,7 @@ class AddPartitionsToTxnRequest:
 class AddPartitionsToTxnPartitionResult:
     """AddPartitionsToTxnPartitionResult, versions 0 to 5."""
 
-    __slots__ = ('partition_index', 'partition_error_code', 'unknown_tags')
+    __slots__ = ("partition_index", "partition_error_code", "unknown_tags")
 
     partition_index: int
     partition_error_code: int
@@ -328,15 +314,19 @@ class AddPartitionsToTxnPartitionResult:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AddPartitionsToTxnPartitionResult, int]:
         partition_index, partition_error_code = _ih.unpack_from(buffer, position)
         position += 6
-        if version >= 3:
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AddPartitionsToTxnPartitionResult(partition_index, partition_error_code, tags), position
 
     __eq__ = structs_equal
@@ -347,7 +337,7 @@ class AddPartitionsToTxnPartitionResult:
 class AddPartitionsToTxnTopicResult:
     """AddPartitionsToTxnTopicResult, versions 0 to 5."""
 
-    __slots__ = ('name', 'results_by_partition', 'unknown_tags')
+    __slots__ = ("name", "results_by_partition", "unknown_tags")
 
     name: str
     results_by_partition: list[AddPartitionsToTxnPartitionResult]
@@ -370,18 +360,16 @@ class AddPartitionsToTxnTopicResult:
         else:
             append(encode_string(self.name))
         if version >= 3:
-            append(encode_compact_count(self.results_by_partition))
-            for item in self.results_by_partition:
-                item._write(out, version)
+            append_compact_structs(out, self.results_by_partition, version)
         else:
-            append(encode_count(self.results_by_partition))
-            for item in self.results_by_partition:
-                item._write(out, version)
+            append_structs(out, self.results_by_partition, version)
         if version >= 3:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AddPartitionsToTxnTopicResult, int]:
@@ -389,17 +377,20 @@ class AddPartitionsToTxnTopicResult:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        results_by_partition: list[AddPartitionsToTxnPartitionResult]
         if version >= 3:
-            count, position = read_compact_count(buffer, position, 6)
-            results_by_partition, position = read_structs(buffer, position, version, count, AddPartitionsToTxnPartitionResult._read)
+            results_by_partition, position = read_compact_structs(
+                buffer, position, version, AddPartitionsToTxnPartitionResult._read, 6,
+            )
         else:
-            count, position = read_count(buffer, position, 6)
-            results_by_partition, position = read_structs(buffer, position, version, count, AddPartitionsToTxnPartitionResult._read)
-        if version >= 3:
+            results_by_partition, position = read_structs(
+                buffer, position, version, AddPartitionsToTxnPartitionResult._read, 6,
+            )
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AddPartitionsToTxnTopicResult(name, results_by_partition, tags), position
 
     __eq__ = structs_equal
@@ -410,7 +401,7 @@ class AddPartitionsToTxnTopicResult:
 class AddPartitionsToTxnResult:
     """AddPartitionsToTxnResult, versions 4 to 5."""
 
-    __slots__ = ('transactional_id', 'topic_results', 'unknown_tags')
+    __slots__ = ("transactional_id", "topic_results", "unknown_tags")
 
     transactional_id: str
     topic_results: list[AddPartitionsToTxnTopicResult]
@@ -429,9 +420,7 @@ class AddPartitionsToTxnResult:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.transactional_id))
-        append(encode_compact_count(self.topic_results))
-        for item in self.topic_results:
-            item._write(out, version)
+        append_compact_structs(out, self.topic_results, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -440,9 +429,13 @@ class AddPartitionsToTxnResult:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AddPartitionsToTxnResult, int]:
         transactional_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 3)
-        topic_results, position = read_structs(buffer, position, version, count, AddPartitionsToTxnTopicResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topic_results, position = read_compact_structs(
+            buffer, position, version, AddPartitionsToTxnTopicResult._read, 3,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AddPartitionsToTxnResult(transactional_id, topic_results, tags), position
 
     __eq__ = structs_equal
@@ -454,11 +447,8 @@ class AddPartitionsToTxnResponse:
     """AddPartitionsToTxnResponse, versions 0 to 5."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'error_code',
-        'results_by_transaction',
-        'results_by_topic_v3_and_below',
-        'unknown_tags',
+        "throttle_time_ms", "error_code", "results_by_transaction", "results_by_topic_v3_and_below",
+        "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -487,7 +477,7 @@ class AddPartitionsToTxnResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 5)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AddPartitionsToTxnResponse:
@@ -500,31 +490,26 @@ class AddPartitionsToTxnResponse:
         else:
             append(_i.pack(self.throttle_time_ms))
         if version >= 4:
-            append(encode_compact_count(self.results_by_transaction))
-            for item in self.results_by_transaction:
-                item._write(out, version)
+            append_compact_structs(out, self.results_by_transaction, version)
         elif version >= 3:
             if self.results_by_transaction:
                 raise not_carried(self, "results_by_transaction", version)
-        else:
-            if self.results_by_transaction:
-                raise not_carried(self, "results_by_transaction", version)
+        elif self.results_by_transaction:
+            raise not_carried(self, "results_by_transaction", version)
         if version >= 4:
             if self.results_by_topic_v3_and_below:
                 raise not_carried(self, "results_by_topic_v3_and_below", version)
         elif version >= 3:
-            append(encode_compact_count(self.results_by_topic_v3_and_below))
-            for item in self.results_by_topic_v3_and_below:
-                item._write(out, version)
+            append_compact_structs(out, self.results_by_topic_v3_and_below, version)
         else:
-            append(encode_count(self.results_by_topic_v3_and_below))
-            for item in self.results_by_topic_v3_and_below:
-                item._write(out, version)
+            append_structs(out, self.results_by_topic_v3_and_below, version)
         if version >= 3:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AddPartitionsToTxnResponse, int]:
@@ -535,10 +520,10 @@ class AddPartitionsToTxnResponse:
             (throttle_time_ms,) = _i.unpack_from(buffer, position)
             position += 4
             error_code = 0
-        results_by_transaction: list[AddPartitionsToTxnResult]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 3)
-            results_by_transaction, position = read_structs(buffer, position, version, count, AddPartitionsToTxnResult._read)
+            results_by_transaction, position = read_compact_structs(
+                buffer, position, version, AddPartitionsToTxnResult._read, 3,
+            )
         elif version >= 3:
             results_by_transaction = []
         else:
@@ -547,21 +532,21 @@ class AddPartitionsToTxnResponse:
         if version >= 4:
             results_by_topic_v3_and_below = []
         elif version >= 3:
-            count, position = read_compact_count(buffer, position, 3)
-            results_by_topic_v3_and_below, position = read_structs(buffer, position, version, count, AddPartitionsToTxnTopicResult._read)
+            results_by_topic_v3_and_below, position = read_compact_structs(
+                buffer, position, version, AddPartitionsToTxnTopicResult._read, 3,
+            )
         else:
-            count, position = read_count(buffer, position, 3)
-            results_by_topic_v3_and_below, position = read_structs(buffer, position, version, count, AddPartitionsToTxnTopicResult._read)
-        if version >= 3:
+            results_by_topic_v3_and_below, position = read_structs(
+                buffer, position, version, AddPartitionsToTxnTopicResult._read, 3,
+            )
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AddPartitionsToTxnResponse(
-            throttle_time_ms,
-            error_code,
-            results_by_transaction,
-            results_by_topic_v3_and_below,
-            tags,
+            throttle_time_ms, error_code, results_by_transaction, results_by_topic_v3_and_below, tags,
         ), position
 
     __eq__ = structs_equal

@@ -10,24 +10,25 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    not_carried,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -41,7 +42,7 @@ _iiu = Struct(">ii16s")
 class Listener:
     """Listener, versions 0 to 1."""
 
-    __slots__ = ('name', 'host', 'port', 'unknown_tags')
+    __slots__ = ("name", "host", "port", "unknown_tags")
 
     name: str
     host: str
@@ -76,7 +77,10 @@ class Listener:
         host, position = read_compact_string(buffer, position)
         (port,) = _H.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Listener(name, host, port, tags), position
 
     __eq__ = structs_equal
@@ -88,13 +92,8 @@ class AddRaftVoterRequest:
     """AddRaftVoterRequest, versions 0 to 1."""
 
     __slots__ = (
-        'cluster_id',
-        'timeout_ms',
-        'voter_id',
-        'voter_directory_id',
-        'listeners',
-        'ack_when_committed',
-        'unknown_tags',
+        "cluster_id", "timeout_ms", "voter_id", "voter_directory_id", "listeners", "ack_when_committed",
+        "unknown_tags",
     )
 
     cluster_id: str | None
@@ -129,7 +128,7 @@ class AddRaftVoterRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AddRaftVoterRequest:
@@ -139,14 +138,11 @@ class AddRaftVoterRequest:
         append = out.append
         append(encode_compact_nullable_string(self.cluster_id))
         append(_iiu.pack(self.timeout_ms, self.voter_id, self.voter_directory_id.bytes))
-        append(encode_compact_count(self.listeners))
-        for item in self.listeners:
-            item._write(out, version)
+        append_compact_structs(out, self.listeners, version)
         if version >= 1:
             append(_t.pack(self.ack_when_committed))
-        else:
-            if not self.ack_when_committed:
-                raise not_carried(self, "ack_when_committed", version)
+        elif not self.ack_when_committed:
+            raise not_carried(self, "ack_when_committed", version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -158,22 +154,18 @@ class AddRaftVoterRequest:
         timeout_ms, voter_id, voter_directory_id = _iiu.unpack_from(buffer, position)
         position += 24
         voter_directory_id = uuid_of(voter_directory_id)
-        count, position = read_compact_count(buffer, position, 5)
-        listeners, position = read_structs(buffer, position, version, count, Listener._read)
+        listeners, position = read_compact_structs(buffer, position, version, Listener._read, 5)
         if version >= 1:
             (ack_when_committed,) = _t.unpack_from(buffer, position)
             position += 1
         else:
             ack_when_committed = True
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AddRaftVoterRequest(
-            cluster_id,
-            timeout_ms,
-            voter_id,
-            voter_directory_id,
-            listeners,
-            ack_when_committed,
-            tags,
+            cluster_id, timeout_ms, voter_id, voter_directory_id, listeners, ack_when_committed, tags,
         ), position
 
     __eq__ = structs_equal
@@ -184,7 +176,7 @@ class AddRaftVoterRequest:
 class AddRaftVoterResponse:
     """AddRaftVoterResponse, versions 0 to 1."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -209,7 +201,7 @@ class AddRaftVoterResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AddRaftVoterResponse:
@@ -229,7 +221,10 @@ class AddRaftVoterResponse:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AddRaftVoterResponse(throttle_time_ms, error_code, error_message, tags), position
 
     __eq__ = structs_equal

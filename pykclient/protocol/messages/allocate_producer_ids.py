@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     append_tags,
     read_message,
     read_unknown_tags,
@@ -27,7 +29,7 @@ _iq = Struct(">iq")
 class AllocateProducerIdsRequest:
     """AllocateProducerIdsRequest, version 0."""
 
-    __slots__ = ('broker_id', 'broker_epoch', 'unknown_tags')
+    __slots__ = ("broker_id", "broker_epoch", "unknown_tags")
 
     broker_id: int
     broker_epoch: int
@@ -49,7 +51,7 @@ class AllocateProducerIdsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AllocateProducerIdsRequest:
@@ -67,7 +69,10 @@ class AllocateProducerIdsRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AllocateProducerIdsRequest, int]:
         broker_id, broker_epoch = _iq.unpack_from(buffer, position)
         position += 12
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AllocateProducerIdsRequest(broker_id, broker_epoch, tags), position
 
     __eq__ = structs_equal
@@ -78,7 +83,7 @@ class AllocateProducerIdsRequest:
 class AllocateProducerIdsResponse:
     """AllocateProducerIdsResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'producer_id_start', 'producer_id_len', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "producer_id_start", "producer_id_len", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -106,7 +111,7 @@ class AllocateProducerIdsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AllocateProducerIdsResponse:
@@ -124,13 +129,12 @@ class AllocateProducerIdsResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AllocateProducerIdsResponse, int]:
         throttle_time_ms, error_code, producer_id_start, producer_id_len = _ihqi.unpack_from(buffer, position)
         position += 18
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AllocateProducerIdsResponse(
-            throttle_time_ms,
-            error_code,
-            producer_id_start,
-            producer_id_len,
-            tags,
+            throttle_time_ms, error_code, producer_id_start, producer_id_len, tags,
         ), position
 
     __eq__ = structs_equal

@@ -9,23 +9,25 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_string,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -43,7 +45,7 @@ _i = Struct(">i")
 class RequestEntityData:
     """RequestEntityData, versions 0 to 1."""
 
-    __slots__ = ('entity_type', 'entity_name', 'unknown_tags')
+    __slots__ = ("entity_type", "entity_name", "unknown_tags")
 
     entity_type: str
     entity_name: str | None
@@ -74,6 +76,8 @@ class RequestEntityData:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestEntityData, int]:
@@ -81,15 +85,16 @@ class RequestEntityData:
             entity_type, position = read_compact_string(buffer, position)
         else:
             entity_type, position = read_string(buffer, position)
-        entity_name: str | None
         if version >= 1:
             entity_name, position = read_compact_nullable_string(buffer, position)
         else:
             entity_name, position = read_nullable_string(buffer, position)
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return RequestEntityData(entity_type, entity_name, tags), position
 
     __eq__ = structs_equal
@@ -100,7 +105,7 @@ class RequestEntityData:
 class OpData:
     """OpData, versions 0 to 1."""
 
-    __slots__ = ('key', 'value', 'remove', 'unknown_tags')
+    __slots__ = ("key", "value", "remove", "unknown_tags")
 
     key: str
     value: float
@@ -131,6 +136,8 @@ class OpData:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OpData, int]:
@@ -140,10 +147,12 @@ class OpData:
             key, position = read_string(buffer, position)
         value, remove = _dt.unpack_from(buffer, position)
         position += 9
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OpData(key, value, remove, tags), position
 
     __eq__ = structs_equal
@@ -154,7 +163,7 @@ class OpData:
 class RequestEntryData:
     """RequestEntryData, versions 0 to 1."""
 
-    __slots__ = ('entity', 'ops', 'unknown_tags')
+    __slots__ = ("entity", "ops", "unknown_tags")
 
     entity: list[RequestEntityData]
     ops: list[OpData]
@@ -173,47 +182,37 @@ class RequestEntryData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 1:
-            append(encode_compact_count(self.entity))
-            for item in self.entity:
-                item._write(out, version)
+            append_compact_structs(out, self.entity, version)
         else:
-            append(encode_count(self.entity))
-            for item in self.entity:
-                item._write(out, version)
+            append_structs(out, self.entity, version)
         if version >= 1:
-            append(encode_compact_count(self.ops))
-            for item in self.ops:
-                item._write(out, version)
+            append_compact_structs(out, self.ops, version)
         else:
-            append(encode_count(self.ops))
-            for item in self.ops:
-                item._write(out, version)
+            append_structs(out, self.ops, version)
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestEntryData, int]:
-        entity: list[RequestEntityData]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 3)
-            entity, position = read_structs(buffer, position, version, count, RequestEntityData._read)
+            entity, position = read_compact_structs(buffer, position, version, RequestEntityData._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            entity, position = read_structs(buffer, position, version, count, RequestEntityData._read)
-        ops: list[OpData]
+            entity, position = read_structs(buffer, position, version, RequestEntityData._read, 3)
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 11)
-            ops, position = read_structs(buffer, position, version, count, OpData._read)
+            ops, position = read_compact_structs(buffer, position, version, OpData._read, 11)
         else:
-            count, position = read_count(buffer, position, 11)
-            ops, position = read_structs(buffer, position, version, count, OpData._read)
-        if version >= 1:
+            ops, position = read_structs(buffer, position, version, OpData._read, 11)
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return RequestEntryData(entity, ops, tags), position
 
     __eq__ = structs_equal
@@ -224,7 +223,7 @@ class RequestEntryData:
 class AlterClientQuotasRequest:
     """AlterClientQuotasRequest, versions 0 to 1."""
 
-    __slots__ = ('entries', 'validate_only', 'unknown_tags')
+    __slots__ = ("entries", "validate_only", "unknown_tags")
 
     entries: list[RequestEntryData]
     validate_only: bool
@@ -246,7 +245,7 @@ class AlterClientQuotasRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterClientQuotasRequest:
@@ -255,35 +254,32 @@ class AlterClientQuotasRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 1:
-            append(encode_compact_count(self.entries))
-            for item in self.entries:
-                item._write(out, version)
+            append_compact_structs(out, self.entries, version)
         else:
-            append(encode_count(self.entries))
-            for item in self.entries:
-                item._write(out, version)
+            append_structs(out, self.entries, version)
         append(_t.pack(self.validate_only))
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterClientQuotasRequest, int]:
-        entries: list[RequestEntryData]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 3)
-            entries, position = read_structs(buffer, position, version, count, RequestEntryData._read)
+            entries, position = read_compact_structs(buffer, position, version, RequestEntryData._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            entries, position = read_structs(buffer, position, version, count, RequestEntryData._read)
+            entries, position = read_structs(buffer, position, version, RequestEntryData._read, 3)
         (validate_only,) = _t.unpack_from(buffer, position)
         position += 1
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AlterClientQuotasRequest(entries, validate_only, tags), position
 
     __eq__ = structs_equal
@@ -294,7 +290,7 @@ class AlterClientQuotasRequest:
 class ResponseEntityData:
     """ResponseEntityData, versions 0 to 1."""
 
-    __slots__ = ('entity_type', 'entity_name', 'unknown_tags')
+    __slots__ = ("entity_type", "entity_name", "unknown_tags")
 
     entity_type: str
     entity_name: str | None
@@ -325,6 +321,8 @@ class ResponseEntityData:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseEntityData, int]:
@@ -332,15 +330,16 @@ class ResponseEntityData:
             entity_type, position = read_compact_string(buffer, position)
         else:
             entity_type, position = read_string(buffer, position)
-        entity_name: str | None
         if version >= 1:
             entity_name, position = read_compact_nullable_string(buffer, position)
         else:
             entity_name, position = read_nullable_string(buffer, position)
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ResponseEntityData(entity_type, entity_name, tags), position
 
     __eq__ = structs_equal
@@ -351,7 +350,7 @@ class ResponseEntityData:
 class ResponseEntryData:
     """ResponseEntryData, versions 0 to 1."""
 
-    __slots__ = ('error_code', 'error_message', 'entity', 'unknown_tags')
+    __slots__ = ("error_code", "error_message", "entity", "unknown_tags")
 
     error_code: int
     error_message: str | None
@@ -378,39 +377,35 @@ class ResponseEntryData:
         else:
             append(encode_nullable_string(self.error_message))
         if version >= 1:
-            append(encode_compact_count(self.entity))
-            for item in self.entity:
-                item._write(out, version)
+            append_compact_structs(out, self.entity, version)
         else:
-            append(encode_count(self.entity))
-            for item in self.entity:
-                item._write(out, version)
+            append_structs(out, self.entity, version)
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseEntryData, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        error_message: str | None
         if version >= 1:
             error_message, position = read_compact_nullable_string(buffer, position)
         else:
             error_message, position = read_nullable_string(buffer, position)
-        entity: list[ResponseEntityData]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 3)
-            entity, position = read_structs(buffer, position, version, count, ResponseEntityData._read)
+            entity, position = read_compact_structs(buffer, position, version, ResponseEntityData._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            entity, position = read_structs(buffer, position, version, count, ResponseEntityData._read)
-        if version >= 1:
+            entity, position = read_structs(buffer, position, version, ResponseEntityData._read, 3)
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ResponseEntryData(error_code, error_message, entity, tags), position
 
     __eq__ = structs_equal
@@ -421,7 +416,7 @@ class ResponseEntryData:
 class AlterClientQuotasResponse:
     """AlterClientQuotasResponse, versions 0 to 1."""
 
-    __slots__ = ('throttle_time_ms', 'entries', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "entries", "unknown_tags")
 
     throttle_time_ms: int
     entries: list[ResponseEntryData]
@@ -443,7 +438,7 @@ class AlterClientQuotasResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterClientQuotasResponse:
@@ -453,34 +448,31 @@ class AlterClientQuotasResponse:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
         if version >= 1:
-            append(encode_compact_count(self.entries))
-            for item in self.entries:
-                item._write(out, version)
+            append_compact_structs(out, self.entries, version)
         else:
-            append(encode_count(self.entries))
-            for item in self.entries:
-                item._write(out, version)
+            append_structs(out, self.entries, version)
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterClientQuotasResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        entries: list[ResponseEntryData]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 5)
-            entries, position = read_structs(buffer, position, version, count, ResponseEntryData._read)
+            entries, position = read_compact_structs(buffer, position, version, ResponseEntryData._read, 5)
         else:
-            count, position = read_count(buffer, position, 5)
-            entries, position = read_structs(buffer, position, version, count, ResponseEntryData._read)
-        if version >= 1:
+            entries, position = read_structs(buffer, position, version, ResponseEntryData._read, 5)
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AlterClientQuotasResponse(throttle_time_ms, entries, tags), position
 
     __eq__ = structs_equal

@@ -10,22 +10,23 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
+    encode_compact_numbers,
+    read_compact_numbers,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
     append_tags,
-    encode_compact_count,
-    encode_numbers,
     not_carried,
-    read_compact_count,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -41,7 +42,7 @@ _iq = Struct(">iq")
 class BrokerState:
     """BrokerState, version 3."""
 
-    __slots__ = ('broker_id', 'broker_epoch', 'unknown_tags')
+    __slots__ = ("broker_id", "broker_epoch", "unknown_tags")
 
     broker_id: int
     broker_epoch: int
@@ -69,7 +70,10 @@ class BrokerState:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[BrokerState, int]:
         broker_id, broker_epoch = _iq.unpack_from(buffer, position)
         position += 12
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return BrokerState(broker_id, broker_epoch, tags), position
 
     __eq__ = structs_equal
@@ -81,13 +85,8 @@ class RequestPartitionData:
     """RequestPartitionData, versions 2 to 3."""
 
     __slots__ = (
-        'partition_index',
-        'leader_epoch',
-        'new_isr',
-        'new_isr_with_epochs',
-        'leader_recovery_state',
-        'partition_epoch',
-        'unknown_tags',
+        "partition_index", "leader_epoch", "new_isr", "new_isr_with_epochs", "leader_recovery_state",
+        "partition_epoch", "unknown_tags",
     )
 
     partition_index: int
@@ -123,15 +122,11 @@ class RequestPartitionData:
             if self.new_isr:
                 raise not_carried(self, "new_isr", version)
         else:
-            append(encode_compact_count(self.new_isr))
-            append(encode_numbers(self.new_isr, "i"))
+            append(encode_compact_numbers(self.new_isr, "i"))
         if version >= 3:
-            append(encode_compact_count(self.new_isr_with_epochs))
-            for item in self.new_isr_with_epochs:
-                item._write(out, version)
-        else:
-            if self.new_isr_with_epochs:
-                raise not_carried(self, "new_isr_with_epochs", version)
+            append_compact_structs(out, self.new_isr_with_epochs, version)
+        elif self.new_isr_with_epochs:
+            raise not_carried(self, "new_isr_with_epochs", version)
         append(_bi.pack(self.leader_recovery_state, self.partition_epoch))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -146,24 +141,19 @@ class RequestPartitionData:
         if version >= 3:
             new_isr = []
         else:
-            count, position = read_compact_count(buffer, position, 4)
-            new_isr, position = read_numbers(buffer, position, count, "i")
-        new_isr_with_epochs: list[BrokerState]
+            new_isr, position = read_compact_numbers(buffer, position, "i", 4)
         if version >= 3:
-            count, position = read_compact_count(buffer, position, 13)
-            new_isr_with_epochs, position = read_structs(buffer, position, version, count, BrokerState._read)
+            new_isr_with_epochs, position = read_compact_structs(buffer, position, version, BrokerState._read, 13)
         else:
             new_isr_with_epochs = []
         leader_recovery_state, partition_epoch = _bi.unpack_from(buffer, position)
         position += 5
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestPartitionData(
-            partition_index,
-            leader_epoch,
-            new_isr,
-            new_isr_with_epochs,
-            leader_recovery_state,
-            partition_epoch,
+            partition_index, leader_epoch, new_isr, new_isr_with_epochs, leader_recovery_state, partition_epoch,
             tags,
         ), position
 
@@ -175,7 +165,7 @@ class RequestPartitionData:
 class RequestTopicData:
     """RequestTopicData, versions 2 to 3."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[RequestPartitionData]
@@ -193,10 +183,8 @@ class RequestTopicData:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -207,9 +195,11 @@ class RequestTopicData:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 15)
-        partitions, position = read_structs(buffer, position, version, count, RequestPartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, RequestPartitionData._read, 15)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestTopicData(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -220,7 +210,7 @@ class RequestTopicData:
 class AlterPartitionRequest:
     """AlterPartitionRequest, versions 2 to 3."""
 
-    __slots__ = ('broker_id', 'broker_epoch', 'topics', 'unknown_tags')
+    __slots__ = ("broker_id", "broker_epoch", "topics", "unknown_tags")
 
     broker_id: int
     broker_epoch: int
@@ -245,7 +235,7 @@ class AlterPartitionRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 2, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterPartitionRequest:
@@ -254,9 +244,7 @@ class AlterPartitionRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_iq.pack(self.broker_id, self.broker_epoch))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -266,9 +254,11 @@ class AlterPartitionRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterPartitionRequest, int]:
         broker_id, broker_epoch = _iq.unpack_from(buffer, position)
         position += 12
-        count, position = read_compact_count(buffer, position, 18)
-        topics, position = read_structs(buffer, position, version, count, RequestTopicData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, RequestTopicData._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AlterPartitionRequest(broker_id, broker_epoch, topics, tags), position
 
     __eq__ = structs_equal
@@ -280,14 +270,8 @@ class ResponsePartitionData:
     """ResponsePartitionData, versions 2 to 3."""
 
     __slots__ = (
-        'partition_index',
-        'error_code',
-        'leader_id',
-        'leader_epoch',
-        'isr',
-        'leader_recovery_state',
-        'partition_epoch',
-        'unknown_tags',
+        "partition_index", "error_code", "leader_id", "leader_epoch", "isr", "leader_recovery_state",
+        "partition_epoch", "unknown_tags",
     )
 
     partition_index: int
@@ -322,8 +306,7 @@ class ResponsePartitionData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_ihii.pack(self.partition_index, self.error_code, self.leader_id, self.leader_epoch))
-        append(encode_compact_count(self.isr))
-        append(encode_numbers(self.isr, "i"))
+        append(encode_compact_numbers(self.isr, "i"))
         append(_bi.pack(self.leader_recovery_state, self.partition_epoch))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -334,19 +317,15 @@ class ResponsePartitionData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponsePartitionData, int]:
         partition_index, error_code, leader_id, leader_epoch = _ihii.unpack_from(buffer, position)
         position += 14
-        count, position = read_compact_count(buffer, position, 4)
-        isr, position = read_numbers(buffer, position, count, "i")
+        isr, position = read_compact_numbers(buffer, position, "i", 4)
         leader_recovery_state, partition_epoch = _bi.unpack_from(buffer, position)
         position += 5
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponsePartitionData(
-            partition_index,
-            error_code,
-            leader_id,
-            leader_epoch,
-            isr,
-            leader_recovery_state,
-            partition_epoch,
+            partition_index, error_code, leader_id, leader_epoch, isr, leader_recovery_state, partition_epoch,
             tags,
         ), position
 
@@ -358,7 +337,7 @@ class ResponsePartitionData:
 class ResponseTopicData:
     """ResponseTopicData, versions 2 to 3."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[ResponsePartitionData]
@@ -376,10 +355,8 @@ class ResponseTopicData:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -390,9 +367,11 @@ class ResponseTopicData:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 21)
-        partitions, position = read_structs(buffer, position, version, count, ResponsePartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, ResponsePartitionData._read, 21)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponseTopicData(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -403,7 +382,7 @@ class ResponseTopicData:
 class AlterPartitionResponse:
     """AlterPartitionResponse, versions 2 to 3."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'topics', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "topics", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -428,7 +407,7 @@ class AlterPartitionResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 2, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterPartitionResponse:
@@ -437,9 +416,7 @@ class AlterPartitionResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_ih.pack(self.throttle_time_ms, self.error_code))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -449,9 +426,11 @@ class AlterPartitionResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterPartitionResponse, int]:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        count, position = read_compact_count(buffer, position, 18)
-        topics, position = read_structs(buffer, position, version, count, ResponseTopicData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, ResponseTopicData._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AlterPartitionResponse(throttle_time_ms, error_code, topics, tags), position
 
     __eq__ = structs_equal

@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    not_carried,
-    read_compact_count,
-    read_compact_nullable_count,
+    read_compact_nullable_numbers,
     read_compact_nullable_string,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -41,7 +41,7 @@ _ih = Struct(">ih")
 class ReassignablePartition:
     """ReassignablePartition, versions 0 to 1."""
 
-    __slots__ = ('partition_index', 'replicas', 'unknown_tags')
+    __slots__ = ("partition_index", "replicas", "unknown_tags")
 
     partition_index: int
     replicas: list[int] | None
@@ -63,8 +63,7 @@ class ReassignablePartition:
         if self.replicas is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.replicas))
-            append(encode_numbers(self.replicas, "i"))
+            append(encode_compact_numbers(self.replicas, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -74,13 +73,11 @@ class ReassignablePartition:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReassignablePartition, int]:
         (partition_index,) = _i.unpack_from(buffer, position)
         position += 4
-        replicas: list[int] | None
-        count, position = read_compact_nullable_count(buffer, position, 4)
-        if count < 0:
-            replicas = None
+        replicas, position = read_compact_nullable_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
         else:
-            replicas, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+            tags, position = None, position + 1
         return ReassignablePartition(partition_index, replicas, tags), position
 
     __eq__ = structs_equal
@@ -91,7 +88,7 @@ class ReassignablePartition:
 class ReassignableTopic:
     """ReassignableTopic, versions 0 to 1."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[ReassignablePartition]
@@ -110,9 +107,7 @@ class ReassignableTopic:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.name))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -121,9 +116,11 @@ class ReassignableTopic:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReassignableTopic, int]:
         name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 6)
-        partitions, position = read_structs(buffer, position, version, count, ReassignablePartition._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, ReassignablePartition._read, 6)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ReassignableTopic(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -134,7 +131,7 @@ class ReassignableTopic:
 class AlterPartitionReassignmentsRequest:
     """AlterPartitionReassignmentsRequest, versions 0 to 1."""
 
-    __slots__ = ('timeout_ms', 'allow_replication_factor_change', 'topics', 'unknown_tags')
+    __slots__ = ("timeout_ms", "allow_replication_factor_change", "topics", "unknown_tags")
 
     timeout_ms: int
     allow_replication_factor_change: bool
@@ -159,7 +156,7 @@ class AlterPartitionReassignmentsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterPartitionReassignmentsRequest:
@@ -173,9 +170,7 @@ class AlterPartitionReassignmentsRequest:
             if not self.allow_replication_factor_change:
                 raise not_carried(self, "allow_replication_factor_change", version)
             append(_i.pack(self.timeout_ms))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -190,14 +185,13 @@ class AlterPartitionReassignmentsRequest:
             (timeout_ms,) = _i.unpack_from(buffer, position)
             position += 4
             allow_replication_factor_change = True
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, ReassignableTopic._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, ReassignableTopic._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AlterPartitionReassignmentsRequest(
-            timeout_ms,
-            allow_replication_factor_change,
-            topics,
-            tags,
+            timeout_ms, allow_replication_factor_change, topics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -208,7 +202,7 @@ class AlterPartitionReassignmentsRequest:
 class ReassignablePartitionResponse:
     """ReassignablePartitionResponse, versions 0 to 1."""
 
-    __slots__ = ('partition_index', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("partition_index", "error_code", "error_message", "unknown_tags")
 
     partition_index: int
     error_code: int
@@ -241,7 +235,10 @@ class ReassignablePartitionResponse:
         partition_index, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ReassignablePartitionResponse(partition_index, error_code, error_message, tags), position
 
     __eq__ = structs_equal
@@ -252,7 +249,7 @@ class ReassignablePartitionResponse:
 class ReassignableTopicResponse:
     """ReassignableTopicResponse, versions 0 to 1."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[ReassignablePartitionResponse]
@@ -271,9 +268,7 @@ class ReassignableTopicResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.name))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -282,9 +277,13 @@ class ReassignableTopicResponse:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReassignableTopicResponse, int]:
         name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 8)
-        partitions, position = read_structs(buffer, position, version, count, ReassignablePartitionResponse._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(
+            buffer, position, version, ReassignablePartitionResponse._read, 8,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ReassignableTopicResponse(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -296,12 +295,8 @@ class AlterPartitionReassignmentsResponse:
     """AlterPartitionReassignmentsResponse, versions 0 to 1."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'allow_replication_factor_change',
-        'error_code',
-        'error_message',
-        'responses',
-        'unknown_tags',
+        "throttle_time_ms", "allow_replication_factor_change", "error_code", "error_message", "responses",
+        "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -333,7 +328,7 @@ class AlterPartitionReassignmentsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterPartitionReassignmentsResponse:
@@ -346,9 +341,7 @@ class AlterPartitionReassignmentsResponse:
         else:
             append(_ih.pack(self.throttle_time_ms, self.error_code))
         append(encode_compact_nullable_string(self.error_message))
-        append(encode_compact_count(self.responses))
-        for item in self.responses:
-            item._write(out, version)
+        append_compact_structs(out, self.responses, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -364,16 +357,13 @@ class AlterPartitionReassignmentsResponse:
             position += 6
             allow_replication_factor_change = True
         error_message, position = read_compact_nullable_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 3)
-        responses, position = read_structs(buffer, position, version, count, ReassignableTopicResponse._read)
-        tags, position = read_unknown_tags(buffer, position)
+        responses, position = read_compact_structs(buffer, position, version, ReassignableTopicResponse._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AlterPartitionReassignmentsResponse(
-            throttle_time_ms,
-            allow_replication_factor_change,
-            error_code,
-            error_message,
-            responses,
-            tags,
+            throttle_time_ms, allow_replication_factor_change, error_code, error_message, responses, tags,
         ), position
 
     __eq__ = structs_equal

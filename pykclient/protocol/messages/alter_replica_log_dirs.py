@@ -9,21 +9,25 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_count,
     encode_numbers,
     encode_string,
-    read_compact_count,
+    read_compact_numbers,
     read_compact_string,
-    read_count,
-    read_message,
     read_numbers,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -39,7 +43,7 @@ _ih = Struct(">ih")
 class AlterReplicaLogDirTopic:
     """AlterReplicaLogDirTopic, versions 1 to 2."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[int]
@@ -62,16 +66,16 @@ class AlterReplicaLogDirTopic:
         else:
             append(encode_string(self.name))
         if version >= 2:
-            append(encode_compact_count(self.partitions))
-            append(encode_numbers(self.partitions, "i"))
+            append(encode_compact_numbers(self.partitions, "i"))
         else:
-            append(encode_count(self.partitions))
             append(encode_numbers(self.partitions, "i"))
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterReplicaLogDirTopic, int]:
@@ -79,17 +83,16 @@ class AlterReplicaLogDirTopic:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        partitions: list[int]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 4)
-            partitions, position = read_numbers(buffer, position, count, "i")
+            partitions, position = read_compact_numbers(buffer, position, "i", 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            partitions, position = read_numbers(buffer, position, count, "i")
-        if version >= 2:
+            partitions, position = read_numbers(buffer, position, "i", 4)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AlterReplicaLogDirTopic(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -100,7 +103,7 @@ class AlterReplicaLogDirTopic:
 class AlterReplicaLogDir:
     """AlterReplicaLogDir, versions 1 to 2."""
 
-    __slots__ = ('path', 'topics', 'unknown_tags')
+    __slots__ = ("path", "topics", "unknown_tags")
 
     path: str
     topics: list[AlterReplicaLogDirTopic]
@@ -123,18 +126,16 @@ class AlterReplicaLogDir:
         else:
             append(encode_string(self.path))
         if version >= 2:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterReplicaLogDir, int]:
@@ -142,17 +143,16 @@ class AlterReplicaLogDir:
             path, position = read_compact_string(buffer, position)
         else:
             path, position = read_string(buffer, position)
-        topics: list[AlterReplicaLogDirTopic]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, AlterReplicaLogDirTopic._read)
+            topics, position = read_compact_structs(buffer, position, version, AlterReplicaLogDirTopic._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, AlterReplicaLogDirTopic._read)
-        if version >= 2:
+            topics, position = read_structs(buffer, position, version, AlterReplicaLogDirTopic._read, 3)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AlterReplicaLogDir(path, topics, tags), position
 
     __eq__ = structs_equal
@@ -163,7 +163,7 @@ class AlterReplicaLogDir:
 class AlterReplicaLogDirsRequest:
     """AlterReplicaLogDirsRequest, versions 1 to 2."""
 
-    __slots__ = ('dirs', 'unknown_tags')
+    __slots__ = ("dirs", "unknown_tags")
 
     dirs: list[AlterReplicaLogDir]
     unknown_tags: dict[int, bytes] | None
@@ -182,7 +182,7 @@ class AlterReplicaLogDirsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterReplicaLogDirsRequest:
@@ -191,32 +191,29 @@ class AlterReplicaLogDirsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 2:
-            append(encode_compact_count(self.dirs))
-            for item in self.dirs:
-                item._write(out, version)
+            append_compact_structs(out, self.dirs, version)
         else:
-            append(encode_count(self.dirs))
-            for item in self.dirs:
-                item._write(out, version)
+            append_structs(out, self.dirs, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterReplicaLogDirsRequest, int]:
-        dirs: list[AlterReplicaLogDir]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 3)
-            dirs, position = read_structs(buffer, position, version, count, AlterReplicaLogDir._read)
+            dirs, position = read_compact_structs(buffer, position, version, AlterReplicaLogDir._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            dirs, position = read_structs(buffer, position, version, count, AlterReplicaLogDir._read)
-        if version >= 2:
+            dirs, position = read_structs(buffer, position, version, AlterReplicaLogDir._read, 3)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AlterReplicaLogDirsRequest(dirs, tags), position
 
     __eq__ = structs_equal
@@ -227,7 +224,7 @@ class AlterReplicaLogDirsRequest:
 class AlterReplicaLogDirPartitionResult:
     """AlterReplicaLogDirPartitionResult, versions 1 to 2."""
 
-    __slots__ = ('partition_index', 'error_code', 'unknown_tags')
+    __slots__ = ("partition_index", "error_code", "unknown_tags")
 
     partition_index: int
     error_code: int
@@ -251,15 +248,19 @@ class AlterReplicaLogDirPartitionResult:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterReplicaLogDirPartitionResult, int]:
         partition_index, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AlterReplicaLogDirPartitionResult(partition_index, error_code, tags), position
 
     __eq__ = structs_equal
@@ -270,7 +271,7 @@ class AlterReplicaLogDirPartitionResult:
 class AlterReplicaLogDirTopicResult:
     """AlterReplicaLogDirTopicResult, versions 1 to 2."""
 
-    __slots__ = ('topic_name', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_name", "partitions", "unknown_tags")
 
     topic_name: str
     partitions: list[AlterReplicaLogDirPartitionResult]
@@ -293,18 +294,16 @@ class AlterReplicaLogDirTopicResult:
         else:
             append(encode_string(self.topic_name))
         if version >= 2:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterReplicaLogDirTopicResult, int]:
@@ -312,17 +311,18 @@ class AlterReplicaLogDirTopicResult:
             topic_name, position = read_compact_string(buffer, position)
         else:
             topic_name, position = read_string(buffer, position)
-        partitions: list[AlterReplicaLogDirPartitionResult]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 6)
-            partitions, position = read_structs(buffer, position, version, count, AlterReplicaLogDirPartitionResult._read)
+            partitions, position = read_compact_structs(
+                buffer, position, version, AlterReplicaLogDirPartitionResult._read, 6,
+            )
         else:
-            count, position = read_count(buffer, position, 6)
-            partitions, position = read_structs(buffer, position, version, count, AlterReplicaLogDirPartitionResult._read)
-        if version >= 2:
+            partitions, position = read_structs(buffer, position, version, AlterReplicaLogDirPartitionResult._read, 6)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AlterReplicaLogDirTopicResult(topic_name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -333,7 +333,7 @@ class AlterReplicaLogDirTopicResult:
 class AlterReplicaLogDirsResponse:
     """AlterReplicaLogDirsResponse, versions 1 to 2."""
 
-    __slots__ = ('throttle_time_ms', 'results', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "results", "unknown_tags")
 
     throttle_time_ms: int
     results: list[AlterReplicaLogDirTopicResult]
@@ -355,7 +355,7 @@ class AlterReplicaLogDirsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterReplicaLogDirsResponse:
@@ -365,34 +365,31 @@ class AlterReplicaLogDirsResponse:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
         if version >= 2:
-            append(encode_compact_count(self.results))
-            for item in self.results:
-                item._write(out, version)
+            append_compact_structs(out, self.results, version)
         else:
-            append(encode_count(self.results))
-            for item in self.results:
-                item._write(out, version)
+            append_structs(out, self.results, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterReplicaLogDirsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        results: list[AlterReplicaLogDirTopicResult]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 3)
-            results, position = read_structs(buffer, position, version, count, AlterReplicaLogDirTopicResult._read)
+            results, position = read_compact_structs(buffer, position, version, AlterReplicaLogDirTopicResult._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            results, position = read_structs(buffer, position, version, count, AlterReplicaLogDirTopicResult._read)
-        if version >= 2:
+            results, position = read_structs(buffer, position, version, AlterReplicaLogDirTopicResult._read, 3)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AlterReplicaLogDirsResponse(throttle_time_ms, results, tags), position
 
     __eq__ = structs_equal

@@ -10,23 +10,24 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -39,7 +40,7 @@ _iq = Struct(">iq")
 class AlterShareGroupOffsetsRequestPartition:
     """AlterShareGroupOffsetsRequestPartition, version 0."""
 
-    __slots__ = ('partition_index', 'start_offset', 'unknown_tags')
+    __slots__ = ("partition_index", "start_offset", "unknown_tags")
 
     partition_index: int
     start_offset: int
@@ -67,7 +68,10 @@ class AlterShareGroupOffsetsRequestPartition:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterShareGroupOffsetsRequestPartition, int]:
         partition_index, start_offset = _iq.unpack_from(buffer, position)
         position += 12
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AlterShareGroupOffsetsRequestPartition(partition_index, start_offset, tags), position
 
     __eq__ = structs_equal
@@ -78,7 +82,7 @@ class AlterShareGroupOffsetsRequestPartition:
 class AlterShareGroupOffsetsRequestTopic:
     """AlterShareGroupOffsetsRequestTopic, version 0."""
 
-    __slots__ = ('topic_name', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_name", "partitions", "unknown_tags")
 
     topic_name: str
     partitions: list[AlterShareGroupOffsetsRequestPartition]
@@ -97,9 +101,7 @@ class AlterShareGroupOffsetsRequestTopic:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.topic_name))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -108,9 +110,13 @@ class AlterShareGroupOffsetsRequestTopic:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterShareGroupOffsetsRequestTopic, int]:
         topic_name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 13)
-        partitions, position = read_structs(buffer, position, version, count, AlterShareGroupOffsetsRequestPartition._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(
+            buffer, position, version, AlterShareGroupOffsetsRequestPartition._read, 13,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AlterShareGroupOffsetsRequestTopic(topic_name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -121,7 +127,7 @@ class AlterShareGroupOffsetsRequestTopic:
 class AlterShareGroupOffsetsRequest:
     """AlterShareGroupOffsetsRequest, version 0."""
 
-    __slots__ = ('group_id', 'topics', 'unknown_tags')
+    __slots__ = ("group_id", "topics", "unknown_tags")
 
     group_id: str
     topics: list[AlterShareGroupOffsetsRequestTopic]
@@ -143,7 +149,7 @@ class AlterShareGroupOffsetsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterShareGroupOffsetsRequest:
@@ -152,9 +158,7 @@ class AlterShareGroupOffsetsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.group_id))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -163,9 +167,13 @@ class AlterShareGroupOffsetsRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterShareGroupOffsetsRequest, int]:
         group_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, AlterShareGroupOffsetsRequestTopic._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(
+            buffer, position, version, AlterShareGroupOffsetsRequestTopic._read, 3,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AlterShareGroupOffsetsRequest(group_id, topics, tags), position
 
     __eq__ = structs_equal
@@ -176,7 +184,7 @@ class AlterShareGroupOffsetsRequest:
 class AlterShareGroupOffsetsResponsePartition:
     """AlterShareGroupOffsetsResponsePartition, version 0."""
 
-    __slots__ = ('partition_index', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("partition_index", "error_code", "error_message", "unknown_tags")
 
     partition_index: int
     error_code: int
@@ -209,13 +217,11 @@ class AlterShareGroupOffsetsResponsePartition:
         partition_index, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
-        return AlterShareGroupOffsetsResponsePartition(
-            partition_index,
-            error_code,
-            error_message,
-            tags,
-        ), position
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
+        return AlterShareGroupOffsetsResponsePartition(partition_index, error_code, error_message, tags), position
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -225,7 +231,7 @@ class AlterShareGroupOffsetsResponsePartition:
 class AlterShareGroupOffsetsResponseTopic:
     """AlterShareGroupOffsetsResponseTopic, version 0."""
 
-    __slots__ = ('topic_name', 'topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_name", "topic_id", "partitions", "unknown_tags")
 
     topic_name: str
     topic_id: UUID
@@ -247,10 +253,8 @@ class AlterShareGroupOffsetsResponseTopic:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.topic_name))
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -262,9 +266,13 @@ class AlterShareGroupOffsetsResponseTopic:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 8)
-        partitions, position = read_structs(buffer, position, version, count, AlterShareGroupOffsetsResponsePartition._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(
+            buffer, position, version, AlterShareGroupOffsetsResponsePartition._read, 8,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AlterShareGroupOffsetsResponseTopic(topic_name, topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -275,7 +283,7 @@ class AlterShareGroupOffsetsResponseTopic:
 class AlterShareGroupOffsetsResponse:
     """AlterShareGroupOffsetsResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'error_message', 'responses', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "responses", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -303,7 +311,7 @@ class AlterShareGroupOffsetsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterShareGroupOffsetsResponse:
@@ -313,9 +321,7 @@ class AlterShareGroupOffsetsResponse:
         append = out.append
         append(_ih.pack(self.throttle_time_ms, self.error_code))
         append(encode_compact_nullable_string(self.error_message))
-        append(encode_compact_count(self.responses))
-        for item in self.responses:
-            item._write(out, version)
+        append_compact_structs(out, self.responses, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -326,15 +332,15 @@ class AlterShareGroupOffsetsResponse:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 19)
-        responses, position = read_structs(buffer, position, version, count, AlterShareGroupOffsetsResponseTopic._read)
-        tags, position = read_unknown_tags(buffer, position)
+        responses, position = read_compact_structs(
+            buffer, position, version, AlterShareGroupOffsetsResponseTopic._read, 19,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AlterShareGroupOffsetsResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            responses,
-            tags,
+            throttle_time_ms, error_code, error_message, responses, tags,
         ), position
 
     __eq__ = structs_equal

@@ -9,20 +9,21 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_size,
     encode_compact_string,
     read_compact_bytes,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -39,7 +40,7 @@ _i = Struct(">i")
 class ScramCredentialDeletion:
     """ScramCredentialDeletion, version 0."""
 
-    __slots__ = ('name', 'mechanism', 'unknown_tags')
+    __slots__ = ("name", "mechanism", "unknown_tags")
 
     name: str
     mechanism: int
@@ -69,7 +70,10 @@ class ScramCredentialDeletion:
         name, position = read_compact_string(buffer, position)
         (mechanism,) = _b.unpack_from(buffer, position)
         position += 1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ScramCredentialDeletion(name, mechanism, tags), position
 
     __eq__ = structs_equal
@@ -80,7 +84,7 @@ class ScramCredentialDeletion:
 class ScramCredentialUpsertion:
     """ScramCredentialUpsertion, version 0."""
 
-    __slots__ = ('name', 'mechanism', 'iterations', 'salt', 'salted_password', 'unknown_tags')
+    __slots__ = ("name", "mechanism", "iterations", "salt", "salted_password", "unknown_tags")
 
     name: str
     mechanism: int
@@ -125,7 +129,10 @@ class ScramCredentialUpsertion:
         position += 5
         salt, position = read_compact_bytes(buffer, position)
         salted_password, position = read_compact_bytes(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ScramCredentialUpsertion(name, mechanism, iterations, salt, salted_password, tags), position
 
     __eq__ = structs_equal
@@ -136,7 +143,7 @@ class ScramCredentialUpsertion:
 class AlterUserScramCredentialsRequest:
     """AlterUserScramCredentialsRequest, version 0."""
 
-    __slots__ = ('deletions', 'upsertions', 'unknown_tags')
+    __slots__ = ("deletions", "upsertions", "unknown_tags")
 
     deletions: list[ScramCredentialDeletion]
     upsertions: list[ScramCredentialUpsertion]
@@ -158,7 +165,7 @@ class AlterUserScramCredentialsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterUserScramCredentialsRequest:
@@ -166,12 +173,8 @@ class AlterUserScramCredentialsRequest:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.deletions))
-        for item in self.deletions:
-            item._write(out, version)
-        append(encode_compact_count(self.upsertions))
-        for item in self.upsertions:
-            item._write(out, version)
+        append_compact_structs(out, self.deletions, version)
+        append_compact_structs(out, self.upsertions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -179,11 +182,12 @@ class AlterUserScramCredentialsRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterUserScramCredentialsRequest, int]:
-        count, position = read_compact_count(buffer, position, 3)
-        deletions, position = read_structs(buffer, position, version, count, ScramCredentialDeletion._read)
-        count, position = read_compact_count(buffer, position, 9)
-        upsertions, position = read_structs(buffer, position, version, count, ScramCredentialUpsertion._read)
-        tags, position = read_unknown_tags(buffer, position)
+        deletions, position = read_compact_structs(buffer, position, version, ScramCredentialDeletion._read, 3)
+        upsertions, position = read_compact_structs(buffer, position, version, ScramCredentialUpsertion._read, 9)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AlterUserScramCredentialsRequest(deletions, upsertions, tags), position
 
     __eq__ = structs_equal
@@ -194,7 +198,7 @@ class AlterUserScramCredentialsRequest:
 class AlterUserScramCredentialsResult:
     """AlterUserScramCredentialsResult, version 0."""
 
-    __slots__ = ('user', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("user", "error_code", "error_message", "unknown_tags")
 
     user: str
     error_code: int
@@ -229,7 +233,10 @@ class AlterUserScramCredentialsResult:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AlterUserScramCredentialsResult(user, error_code, error_message, tags), position
 
     __eq__ = structs_equal
@@ -240,7 +247,7 @@ class AlterUserScramCredentialsResult:
 class AlterUserScramCredentialsResponse:
     """AlterUserScramCredentialsResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'results', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "results", "unknown_tags")
 
     throttle_time_ms: int
     results: list[AlterUserScramCredentialsResult]
@@ -262,7 +269,7 @@ class AlterUserScramCredentialsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterUserScramCredentialsResponse:
@@ -271,9 +278,7 @@ class AlterUserScramCredentialsResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
-        append(encode_compact_count(self.results))
-        for item in self.results:
-            item._write(out, version)
+        append_compact_structs(out, self.results, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -283,9 +288,13 @@ class AlterUserScramCredentialsResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterUserScramCredentialsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 5)
-        results, position = read_structs(buffer, position, version, count, AlterUserScramCredentialsResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        results, position = read_compact_structs(
+            buffer, position, version, AlterUserScramCredentialsResult._read, 5,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AlterUserScramCredentialsResponse(throttle_time_ms, results, tags), position
 
     __eq__ = structs_equal

@@ -9,17 +9,19 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
     encode_compact_string,
-    encode_count,
-    read_compact_count,
     read_compact_string,
-    read_count,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    encode_compact_structs,
+    not_carried,
+    read_compact_structs,
     read_message,
     read_structs,
     read_tag,
@@ -27,6 +29,7 @@ from pykclient.protocol.wire import (
     read_unknown_tags,
     struct_repr,
     structs_equal,
+    tag_end_missed,
     write_message,
 )
 
@@ -42,7 +45,7 @@ _q = Struct(">q")
 class ApiVersionsRequest:
     """ApiVersionsRequest, versions 0 to 4."""
 
-    __slots__ = ('client_software_name', 'client_software_version', 'unknown_tags')
+    __slots__ = ("client_software_name", "client_software_version", "unknown_tags")
 
     client_software_name: str
     client_software_version: str
@@ -64,7 +67,7 @@ class ApiVersionsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ApiVersionsRequest:
@@ -81,6 +84,8 @@ class ApiVersionsRequest:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ApiVersionsRequest, int]:
@@ -92,10 +97,12 @@ class ApiVersionsRequest:
             client_software_version, position = read_compact_string(buffer, position)
         else:
             client_software_version = ""
-        if version >= 3:
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ApiVersionsRequest(client_software_name, client_software_version, tags), position
 
     __eq__ = structs_equal
@@ -106,7 +113,7 @@ class ApiVersionsRequest:
 class ApiVersion:
     """ApiVersion, versions 0 to 4."""
 
-    __slots__ = ('api_key', 'min_version', 'max_version', 'unknown_tags')
+    __slots__ = ("api_key", "min_version", "max_version", "unknown_tags")
 
     api_key: int
     min_version: int
@@ -133,15 +140,19 @@ class ApiVersion:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ApiVersion, int]:
         api_key, min_version, max_version = _hhh.unpack_from(buffer, position)
         position += 6
-        if version >= 3:
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ApiVersion(api_key, min_version, max_version, tags), position
 
     __eq__ = structs_equal
@@ -152,7 +163,7 @@ class ApiVersion:
 class SupportedFeatureKey:
     """SupportedFeatureKey, versions 3 to 4."""
 
-    __slots__ = ('name', 'min_version', 'max_version', 'unknown_tags')
+    __slots__ = ("name", "min_version", "max_version", "unknown_tags")
 
     name: str
     min_version: int
@@ -185,7 +196,10 @@ class SupportedFeatureKey:
         name, position = read_compact_string(buffer, position)
         min_version, max_version = _hh.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return SupportedFeatureKey(name, min_version, max_version, tags), position
 
     __eq__ = structs_equal
@@ -196,7 +210,7 @@ class SupportedFeatureKey:
 class FinalizedFeatureKey:
     """FinalizedFeatureKey, versions 3 to 4."""
 
-    __slots__ = ('name', 'max_version_level', 'min_version_level', 'unknown_tags')
+    __slots__ = ("name", "max_version_level", "min_version_level", "unknown_tags")
 
     name: str
     max_version_level: int
@@ -229,7 +243,10 @@ class FinalizedFeatureKey:
         name, position = read_compact_string(buffer, position)
         max_version_level, min_version_level = _hh.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return FinalizedFeatureKey(name, max_version_level, min_version_level, tags), position
 
     __eq__ = structs_equal
@@ -241,14 +258,8 @@ class ApiVersionsResponse:
     """ApiVersionsResponse, versions 0 to 4."""
 
     __slots__ = (
-        'error_code',
-        'api_keys',
-        'throttle_time_ms',
-        'supported_features',
-        'finalized_features_epoch',
-        'finalized_features',
-        'zk_migration_ready',
-        'unknown_tags',
+        "error_code", "api_keys", "throttle_time_ms", "supported_features", "finalized_features_epoch",
+        "finalized_features", "zk_migration_ready", "unknown_tags",
     )
 
     error_code: int
@@ -286,7 +297,7 @@ class ApiVersionsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ApiVersionsResponse:
@@ -296,57 +307,36 @@ class ApiVersionsResponse:
         append = out.append
         append(_h.pack(self.error_code))
         if version >= 3:
-            append(encode_compact_count(self.api_keys))
-            for item in self.api_keys:
-                item._write(out, version)
+            append_compact_structs(out, self.api_keys, version)
         else:
-            append(encode_count(self.api_keys))
-            for item in self.api_keys:
-                item._write(out, version)
+            append_structs(out, self.api_keys, version)
         if version >= 1:
             append(_i.pack(self.throttle_time_ms))
         known: list[tuple[int, bytes]] = []
-        if version >= 3:
-            if self.supported_features:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.supported_features))
-                for item in self.supported_features:
-                    item._write(part, version)
-                known.append((0, b"".join(part)))
-        if version >= 3:
-            if self.finalized_features_epoch != -1:
-                part: list[Buffer] = []
-                part.append(_q.pack(self.finalized_features_epoch))
-                known.append((1, b"".join(part)))
-        if version >= 3:
-            if self.finalized_features:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.finalized_features))
-                for item in self.finalized_features:
-                    item._write(part, version)
-                known.append((2, b"".join(part)))
-        if version >= 3:
-            if self.zk_migration_ready:
-                part: list[Buffer] = []
-                part.append(_t.pack(self.zk_migration_ready))
-                known.append((3, b"".join(part)))
+        if version >= 3 and self.supported_features:
+            known.append((0, encode_compact_structs(self.supported_features, version)))
+        if version >= 3 and self.finalized_features_epoch != -1:
+            known.append((1, _q.pack(self.finalized_features_epoch)))
+        if version >= 3 and self.finalized_features:
+            known.append((2, encode_compact_structs(self.finalized_features, version)))
+        if version >= 3 and self.zk_migration_ready:
+            known.append((3, _t.pack(self.zk_migration_ready)))
         if version >= 3:
             if known or self.unknown_tags:
                 append_tags(out, known, self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ApiVersionsResponse, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        api_keys: list[ApiVersion]
         if version >= 3:
-            count, position = read_compact_count(buffer, position, 6)
-            api_keys, position = read_structs(buffer, position, version, count, ApiVersion._read)
+            api_keys, position = read_compact_structs(buffer, position, version, ApiVersion._read, 6)
         else:
-            count, position = read_count(buffer, position, 6)
-            api_keys, position = read_structs(buffer, position, version, count, ApiVersion._read)
+            api_keys, position = read_structs(buffer, position, version, ApiVersion._read, 6)
         if version >= 1:
             (throttle_time_ms,) = _i.unpack_from(buffer, position)
             position += 4
@@ -366,14 +356,12 @@ class ApiVersionsResponse:
                 for _ in range(count):
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0:
-                        count, position = read_compact_count(buffer, position, 6)
-                        supported_features, position = read_structs(buffer, position, version, count, SupportedFeatureKey._read)
+                        supported_features, position = read_compact_structs(buffer, position, version, SupportedFeatureKey._read, 6)
                     elif tag == 1:
                         (finalized_features_epoch,) = _q.unpack_from(buffer, position)
                         position += 8
                     elif tag == 2:
-                        count, position = read_compact_count(buffer, position, 6)
-                        finalized_features, position = read_structs(buffer, position, version, count, FinalizedFeatureKey._read)
+                        finalized_features, position = read_compact_structs(buffer, position, version, FinalizedFeatureKey._read, 6)
                     elif tag == 3:
                         (zk_migration_ready,) = _t.unpack_from(buffer, position)
                         position += 1
@@ -382,16 +370,10 @@ class ApiVersionsResponse:
                         tags[tag] = bytes(buffer[position:end])
                         position = end
                     if position != end:
-                        check_tag_end(position, end, tag)
+                        raise tag_end_missed(tag, position, end)
         return ApiVersionsResponse(
-            error_code,
-            api_keys,
-            throttle_time_ms,
-            supported_features,
-            finalized_features_epoch,
-            finalized_features,
-            zk_migration_ready,
-            tags,
+            error_code, api_keys, throttle_time_ms, supported_features, finalized_features_epoch,
+            finalized_features, zk_migration_ready, tags,
         ), position
 
     __eq__ = structs_equal

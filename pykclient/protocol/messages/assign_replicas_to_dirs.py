@@ -10,19 +10,20 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
     append_tags,
-    encode_compact_count,
-    read_compact_count,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -36,7 +37,7 @@ _iq = Struct(">iq")
 class RequestPartitionData:
     """RequestPartitionData, version 0."""
 
-    __slots__ = ('partition_index', 'unknown_tags')
+    __slots__ = ("partition_index", "unknown_tags")
 
     partition_index: int
     unknown_tags: dict[int, bytes] | None
@@ -57,7 +58,10 @@ class RequestPartitionData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestPartitionData, int]:
         (partition_index,) = _i.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestPartitionData(partition_index, tags), position
 
     __eq__ = structs_equal
@@ -68,7 +72,7 @@ class RequestPartitionData:
 class RequestTopicData:
     """RequestTopicData, version 0."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[RequestPartitionData]
@@ -86,10 +90,8 @@ class RequestTopicData:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -100,9 +102,11 @@ class RequestTopicData:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 5)
-        partitions, position = read_structs(buffer, position, version, count, RequestPartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, RequestPartitionData._read, 5)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestTopicData(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -113,7 +117,7 @@ class RequestTopicData:
 class RequestDirectoryData:
     """RequestDirectoryData, version 0."""
 
-    __slots__ = ('id', 'topics', 'unknown_tags')
+    __slots__ = ("id", "topics", "unknown_tags")
 
     id: UUID
     topics: list[RequestTopicData]
@@ -131,10 +135,8 @@ class RequestDirectoryData:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.id.bytes))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append(self.id.bytes)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -145,9 +147,11 @@ class RequestDirectoryData:
         (id,) = _u.unpack_from(buffer, position)
         position += 16
         id = uuid_of(id)
-        count, position = read_compact_count(buffer, position, 18)
-        topics, position = read_structs(buffer, position, version, count, RequestTopicData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, RequestTopicData._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestDirectoryData(id, topics, tags), position
 
     __eq__ = structs_equal
@@ -158,7 +162,7 @@ class RequestDirectoryData:
 class AssignReplicasToDirsRequest:
     """AssignReplicasToDirsRequest, version 0."""
 
-    __slots__ = ('broker_id', 'broker_epoch', 'directories', 'unknown_tags')
+    __slots__ = ("broker_id", "broker_epoch", "directories", "unknown_tags")
 
     broker_id: int
     broker_epoch: int
@@ -183,7 +187,7 @@ class AssignReplicasToDirsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AssignReplicasToDirsRequest:
@@ -192,9 +196,7 @@ class AssignReplicasToDirsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_iq.pack(self.broker_id, self.broker_epoch))
-        append(encode_compact_count(self.directories))
-        for item in self.directories:
-            item._write(out, version)
+        append_compact_structs(out, self.directories, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -204,9 +206,11 @@ class AssignReplicasToDirsRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AssignReplicasToDirsRequest, int]:
         broker_id, broker_epoch = _iq.unpack_from(buffer, position)
         position += 12
-        count, position = read_compact_count(buffer, position, 18)
-        directories, position = read_structs(buffer, position, version, count, RequestDirectoryData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        directories, position = read_compact_structs(buffer, position, version, RequestDirectoryData._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AssignReplicasToDirsRequest(broker_id, broker_epoch, directories, tags), position
 
     __eq__ = structs_equal
@@ -217,7 +221,7 @@ class AssignReplicasToDirsRequest:
 class ResponsePartitionData:
     """ResponsePartitionData, version 0."""
 
-    __slots__ = ('partition_index', 'error_code', 'unknown_tags')
+    __slots__ = ("partition_index", "error_code", "unknown_tags")
 
     partition_index: int
     error_code: int
@@ -245,7 +249,10 @@ class ResponsePartitionData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponsePartitionData, int]:
         partition_index, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponsePartitionData(partition_index, error_code, tags), position
 
     __eq__ = structs_equal
@@ -256,7 +263,7 @@ class ResponsePartitionData:
 class ResponseTopicData:
     """ResponseTopicData, version 0."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[ResponsePartitionData]
@@ -274,10 +281,8 @@ class ResponseTopicData:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -288,9 +293,11 @@ class ResponseTopicData:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 7)
-        partitions, position = read_structs(buffer, position, version, count, ResponsePartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, ResponsePartitionData._read, 7)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponseTopicData(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -301,7 +308,7 @@ class ResponseTopicData:
 class ResponseDirectoryData:
     """ResponseDirectoryData, version 0."""
 
-    __slots__ = ('id', 'topics', 'unknown_tags')
+    __slots__ = ("id", "topics", "unknown_tags")
 
     id: UUID
     topics: list[ResponseTopicData]
@@ -319,10 +326,8 @@ class ResponseDirectoryData:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.id.bytes))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append(self.id.bytes)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -333,9 +338,11 @@ class ResponseDirectoryData:
         (id,) = _u.unpack_from(buffer, position)
         position += 16
         id = uuid_of(id)
-        count, position = read_compact_count(buffer, position, 18)
-        topics, position = read_structs(buffer, position, version, count, ResponseTopicData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, ResponseTopicData._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponseDirectoryData(id, topics, tags), position
 
     __eq__ = structs_equal
@@ -346,7 +353,7 @@ class ResponseDirectoryData:
 class AssignReplicasToDirsResponse:
     """AssignReplicasToDirsResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'directories', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "directories", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -371,7 +378,7 @@ class AssignReplicasToDirsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AssignReplicasToDirsResponse:
@@ -380,9 +387,7 @@ class AssignReplicasToDirsResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_ih.pack(self.throttle_time_ms, self.error_code))
-        append(encode_compact_count(self.directories))
-        for item in self.directories:
-            item._write(out, version)
+        append_compact_structs(out, self.directories, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -392,9 +397,11 @@ class AssignReplicasToDirsResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AssignReplicasToDirsResponse, int]:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        count, position = read_compact_count(buffer, position, 18)
-        directories, position = read_structs(buffer, position, version, count, ResponseDirectoryData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        directories, position = read_compact_structs(buffer, position, version, ResponseDirectoryData._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AssignReplicasToDirsResponse(throttle_time_ms, error_code, directories, tags), position
 
     __eq__ = structs_equal

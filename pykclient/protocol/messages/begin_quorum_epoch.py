@@ -10,33 +10,35 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_string,
-    not_carried,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_string,
     read_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    encode_compact_structs,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -52,7 +54,7 @@ _iii = Struct(">iii")
 class RequestPartitionData:
     """RequestPartitionData, versions 0 to 1."""
 
-    __slots__ = ('partition_index', 'voter_directory_id', 'leader_id', 'leader_epoch', 'unknown_tags')
+    __slots__ = ("partition_index", "voter_directory_id", "leader_id", "leader_epoch", "unknown_tags")
 
     partition_index: int
     voter_directory_id: UUID
@@ -77,12 +79,7 @@ class RequestPartitionData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 1:
-            append(_iuii.pack(
-                self.partition_index,
-                self.voter_directory_id.bytes,
-                self.leader_id,
-                self.leader_epoch,
-            ))
+            append(_iuii.pack(self.partition_index, self.voter_directory_id.bytes, self.leader_id, self.leader_epoch))
         else:
             append(_iii.pack(self.partition_index, self.leader_id, self.leader_epoch))
         if version >= 1:
@@ -90,6 +87,8 @@ class RequestPartitionData:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestPartitionData, int]:
@@ -101,17 +100,13 @@ class RequestPartitionData:
             partition_index, leader_id, leader_epoch = _iii.unpack_from(buffer, position)
             position += 12
             voter_directory_id = ZERO_UUID
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
-        return RequestPartitionData(
-            partition_index,
-            voter_directory_id,
-            leader_id,
-            leader_epoch,
-            tags,
-        ), position
+            tags, position = None, position + 1
+        return RequestPartitionData(partition_index, voter_directory_id, leader_id, leader_epoch, tags), position
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -121,7 +116,7 @@ class RequestPartitionData:
 class RequestTopicData:
     """RequestTopicData, versions 0 to 1."""
 
-    __slots__ = ('topic_name', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_name", "partitions", "unknown_tags")
 
     topic_name: str
     partitions: list[RequestPartitionData]
@@ -144,18 +139,16 @@ class RequestTopicData:
         else:
             append(encode_string(self.topic_name))
         if version >= 1:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestTopicData, int]:
@@ -163,17 +156,16 @@ class RequestTopicData:
             topic_name, position = read_compact_string(buffer, position)
         else:
             topic_name, position = read_string(buffer, position)
-        partitions: list[RequestPartitionData]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 12)
-            partitions, position = read_structs(buffer, position, version, count, RequestPartitionData._read)
+            partitions, position = read_compact_structs(buffer, position, version, RequestPartitionData._read, 12)
         else:
-            count, position = read_count(buffer, position, 12)
-            partitions, position = read_structs(buffer, position, version, count, RequestPartitionData._read)
-        if version >= 1:
+            partitions, position = read_structs(buffer, position, version, RequestPartitionData._read, 12)
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return RequestTopicData(topic_name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -184,7 +176,7 @@ class RequestTopicData:
 class LeaderEndpoint:
     """LeaderEndpoint, version 1."""
 
-    __slots__ = ('name', 'host', 'port', 'unknown_tags')
+    __slots__ = ("name", "host", "port", "unknown_tags")
 
     name: str
     host: str
@@ -219,7 +211,10 @@ class LeaderEndpoint:
         host, position = read_compact_string(buffer, position)
         (port,) = _H.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return LeaderEndpoint(name, host, port, tags), position
 
     __eq__ = structs_equal
@@ -230,7 +225,7 @@ class LeaderEndpoint:
 class BeginQuorumEpochRequest:
     """BeginQuorumEpochRequest, versions 0 to 1."""
 
-    __slots__ = ('cluster_id', 'voter_id', 'topics', 'leader_endpoints', 'unknown_tags')
+    __slots__ = ("cluster_id", "voter_id", "topics", "leader_endpoints", "unknown_tags")
 
     cluster_id: str | None
     voter_id: int
@@ -258,7 +253,7 @@ class BeginQuorumEpochRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> BeginQuorumEpochRequest:
@@ -273,26 +268,21 @@ class BeginQuorumEpochRequest:
         if version >= 1:
             append(_i.pack(self.voter_id))
         if version >= 1:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 1:
-            append(encode_compact_count(self.leader_endpoints))
-            for item in self.leader_endpoints:
-                item._write(out, version)
+            append_compact_structs(out, self.leader_endpoints, version)
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[BeginQuorumEpochRequest, int]:
-        cluster_id: str | None
         if version >= 1:
             cluster_id, position = read_compact_nullable_string(buffer, position)
         else:
@@ -302,23 +292,20 @@ class BeginQuorumEpochRequest:
             position += 4
         else:
             voter_id = -1
-        topics: list[RequestTopicData]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, RequestTopicData._read)
+            topics, position = read_compact_structs(buffer, position, version, RequestTopicData._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, RequestTopicData._read)
-        leader_endpoints: list[LeaderEndpoint]
+            topics, position = read_structs(buffer, position, version, RequestTopicData._read, 3)
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 5)
-            leader_endpoints, position = read_structs(buffer, position, version, count, LeaderEndpoint._read)
+            leader_endpoints, position = read_compact_structs(buffer, position, version, LeaderEndpoint._read, 5)
         else:
             leader_endpoints = []
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return BeginQuorumEpochRequest(cluster_id, voter_id, topics, leader_endpoints, tags), position
 
     __eq__ = structs_equal
@@ -329,7 +316,7 @@ class BeginQuorumEpochRequest:
 class ResponsePartitionData:
     """ResponsePartitionData, versions 0 to 1."""
 
-    __slots__ = ('partition_index', 'error_code', 'leader_id', 'leader_epoch', 'unknown_tags')
+    __slots__ = ("partition_index", "error_code", "leader_id", "leader_epoch", "unknown_tags")
 
     partition_index: int
     error_code: int
@@ -359,15 +346,19 @@ class ResponsePartitionData:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponsePartitionData, int]:
         partition_index, error_code, leader_id, leader_epoch = _ihii.unpack_from(buffer, position)
         position += 14
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ResponsePartitionData(partition_index, error_code, leader_id, leader_epoch, tags), position
 
     __eq__ = structs_equal
@@ -378,7 +369,7 @@ class ResponsePartitionData:
 class ResponseTopicData:
     """ResponseTopicData, versions 0 to 1."""
 
-    __slots__ = ('topic_name', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_name", "partitions", "unknown_tags")
 
     topic_name: str
     partitions: list[ResponsePartitionData]
@@ -401,18 +392,16 @@ class ResponseTopicData:
         else:
             append(encode_string(self.topic_name))
         if version >= 1:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseTopicData, int]:
@@ -420,17 +409,16 @@ class ResponseTopicData:
             topic_name, position = read_compact_string(buffer, position)
         else:
             topic_name, position = read_string(buffer, position)
-        partitions: list[ResponsePartitionData]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 14)
-            partitions, position = read_structs(buffer, position, version, count, ResponsePartitionData._read)
+            partitions, position = read_compact_structs(buffer, position, version, ResponsePartitionData._read, 14)
         else:
-            count, position = read_count(buffer, position, 14)
-            partitions, position = read_structs(buffer, position, version, count, ResponsePartitionData._read)
-        if version >= 1:
+            partitions, position = read_structs(buffer, position, version, ResponsePartitionData._read, 14)
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ResponseTopicData(topic_name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -441,7 +429,7 @@ class ResponseTopicData:
 class NodeEndpoint:
     """NodeEndpoint, version 1."""
 
-    __slots__ = ('node_id', 'host', 'port', 'unknown_tags')
+    __slots__ = ("node_id", "host", "port", "unknown_tags")
 
     node_id: int
     host: str
@@ -477,7 +465,10 @@ class NodeEndpoint:
         host, position = read_compact_string(buffer, position)
         (port,) = _H.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return NodeEndpoint(node_id, host, port, tags), position
 
     __eq__ = structs_equal
@@ -488,7 +479,7 @@ class NodeEndpoint:
 class BeginQuorumEpochResponse:
     """BeginQuorumEpochResponse, versions 0 to 1."""
 
-    __slots__ = ('error_code', 'topics', 'node_endpoints', 'unknown_tags')
+    __slots__ = ("error_code", "topics", "node_endpoints", "unknown_tags")
 
     error_code: int
     topics: list[ResponseTopicData]
@@ -513,7 +504,7 @@ class BeginQuorumEpochResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> BeginQuorumEpochResponse:
@@ -523,41 +514,31 @@ class BeginQuorumEpochResponse:
         append = out.append
         append(_h.pack(self.error_code))
         if version >= 1:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         known: list[tuple[int, bytes]] = []
         if version >= 1:
             if self.node_endpoints:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.node_endpoints))
-                for item in self.node_endpoints:
-                    item._write(part, version)
-                known.append((0, b"".join(part)))
-        else:
-            if self.node_endpoints:
-                raise not_carried(self, "node_endpoints", version)
+                known.append((0, encode_compact_structs(self.node_endpoints, version)))
+        elif self.node_endpoints:
+            raise not_carried(self, "node_endpoints", version)
         if version >= 1:
             if known or self.unknown_tags:
                 append_tags(out, known, self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[BeginQuorumEpochResponse, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        topics: list[ResponseTopicData]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, ResponseTopicData._read)
+            topics, position = read_compact_structs(buffer, position, version, ResponseTopicData._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, ResponseTopicData._read)
+            topics, position = read_structs(buffer, position, version, ResponseTopicData._read, 3)
         node_endpoints: list[NodeEndpoint] = []
         tags: dict[int, bytes] | None = None
         if version >= 1:
@@ -569,14 +550,13 @@ class BeginQuorumEpochResponse:
                 for _ in range(count):
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0:
-                        count, position = read_compact_count(buffer, position, 8)
-                        node_endpoints, position = read_structs(buffer, position, version, count, NodeEndpoint._read)
+                        node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 8)
                     else:
                         tags = tags or {}
                         tags[tag] = bytes(buffer[position:end])
                         position = end
                     if position != end:
-                        check_tag_end(position, end, tag)
+                        raise tag_end_missed(tag, position, end)
         return BeginQuorumEpochResponse(error_code, topics, node_endpoints, tags), position
 
     __eq__ = structs_equal

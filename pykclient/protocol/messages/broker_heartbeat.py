@@ -10,22 +10,23 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+    encode_compact_uuids,
+    read_compact_nullable_uuids,
+    read_compact_uuids,
+)
+from pykclient.protocol.structs import (
     EMPTY,
     append_tags,
-    check_tag_end,
-    encode_compact_count,
     not_carried,
-    read_compact_count,
-    read_compact_nullable_count,
     read_message,
     read_tag,
     read_tag_count,
     read_unknown_tags,
-    read_uuids,
     struct_repr,
     structs_equal,
+    tag_end_missed,
     write_message,
 )
 
@@ -38,14 +39,8 @@ class BrokerHeartbeatRequest:
     """BrokerHeartbeatRequest, versions 0 to 2."""
 
     __slots__ = (
-        'broker_id',
-        'broker_epoch',
-        'current_metadata_offset',
-        'want_fence',
-        'want_shut_down',
-        'offline_log_dirs',
-        'cordoned_log_dirs',
-        'unknown_tags',
+        "broker_id", "broker_epoch", "current_metadata_offset", "want_fence", "want_shut_down",
+        "offline_log_dirs", "cordoned_log_dirs", "unknown_tags",
     )
 
     broker_id: int
@@ -83,7 +78,7 @@ class BrokerHeartbeatRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> BrokerHeartbeatRequest:
@@ -92,33 +87,20 @@ class BrokerHeartbeatRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_iqqtt.pack(
-            self.broker_id,
-            self.broker_epoch,
-            self.current_metadata_offset,
-            self.want_fence,
+            self.broker_id, self.broker_epoch, self.current_metadata_offset, self.want_fence,
             self.want_shut_down,
         ))
         known: list[tuple[int, bytes]] = []
         if version >= 1:
             if self.offline_log_dirs:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.offline_log_dirs))
-                for item in self.offline_log_dirs:
-                    part.append(item.bytes)
-                known.append((0, b"".join(part)))
-        else:
-            if self.offline_log_dirs:
-                raise not_carried(self, "offline_log_dirs", version)
+                known.append((0, encode_compact_uuids(self.offline_log_dirs)))
+        elif self.offline_log_dirs:
+            raise not_carried(self, "offline_log_dirs", version)
         if version >= 2:
             if self.cordoned_log_dirs is not None:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.cordoned_log_dirs))
-                for item in self.cordoned_log_dirs:
-                    part.append(item.bytes)
-                known.append((1, b"".join(part)))
-        else:
-            if self.cordoned_log_dirs is not None:
-                raise not_carried(self, "cordoned_log_dirs", version)
+                known.append((1, encode_compact_uuids(self.cordoned_log_dirs)))
+        elif self.cordoned_log_dirs is not None:
+            raise not_carried(self, "cordoned_log_dirs", version)
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -126,7 +108,9 @@ class BrokerHeartbeatRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[BrokerHeartbeatRequest, int]:
-        broker_id, broker_epoch, current_metadata_offset, want_fence, want_shut_down = _iqqtt.unpack_from(buffer, position)
+        (
+            broker_id, broker_epoch, current_metadata_offset, want_fence, want_shut_down,
+        ) = _iqqtt.unpack_from(buffer, position)
         position += 22
         offline_log_dirs: list[UUID] = []
         cordoned_log_dirs: list[UUID] | None = None
@@ -139,29 +123,18 @@ class BrokerHeartbeatRequest:
             for _ in range(count):
                 tag, position, end = read_tag(buffer, position, tag)
                 if tag == 0 and version >= 1:
-                    count, position = read_compact_count(buffer, position, 16)
-                    offline_log_dirs, position = read_uuids(buffer, position, count)
+                    offline_log_dirs, position = read_compact_uuids(buffer, position)
                 elif tag == 1 and version >= 2:
-                    count, position = read_compact_nullable_count(buffer, position, 16)
-                    if count < 0:
-                        cordoned_log_dirs = None
-                    else:
-                        cordoned_log_dirs, position = read_uuids(buffer, position, count)
+                    cordoned_log_dirs, position = read_compact_nullable_uuids(buffer, position)
                 else:
                     tags = tags or {}
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return BrokerHeartbeatRequest(
-            broker_id,
-            broker_epoch,
-            current_metadata_offset,
-            want_fence,
-            want_shut_down,
-            offline_log_dirs,
-            cordoned_log_dirs,
-            tags,
+            broker_id, broker_epoch, current_metadata_offset, want_fence, want_shut_down, offline_log_dirs,
+            cordoned_log_dirs, tags,
         ), position
 
     __eq__ = structs_equal
@@ -173,12 +146,7 @@ class BrokerHeartbeatResponse:
     """BrokerHeartbeatResponse, versions 0 to 2."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'error_code',
-        'is_caught_up',
-        'is_fenced',
-        'should_shut_down',
-        'unknown_tags',
+        "throttle_time_ms", "error_code", "is_caught_up", "is_fenced", "should_shut_down", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -210,7 +178,7 @@ class BrokerHeartbeatResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> BrokerHeartbeatResponse:
@@ -219,11 +187,7 @@ class BrokerHeartbeatResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_ihttt.pack(
-            self.throttle_time_ms,
-            self.error_code,
-            self.is_caught_up,
-            self.is_fenced,
-            self.should_shut_down,
+            self.throttle_time_ms, self.error_code, self.is_caught_up, self.is_fenced, self.should_shut_down,
         ))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -232,16 +196,16 @@ class BrokerHeartbeatResponse:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[BrokerHeartbeatResponse, int]:
-        throttle_time_ms, error_code, is_caught_up, is_fenced, should_shut_down = _ihttt.unpack_from(buffer, position)
+        (
+            throttle_time_ms, error_code, is_caught_up, is_fenced, should_shut_down,
+        ) = _ihttt.unpack_from(buffer, position)
         position += 9
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return BrokerHeartbeatResponse(
-            throttle_time_ms,
-            error_code,
-            is_caught_up,
-            is_fenced,
-            should_shut_down,
-            tags,
+            throttle_time_ms, error_code, is_caught_up, is_fenced, should_shut_down, tags,
         ), position
 
     __eq__ = structs_equal

@@ -10,25 +10,27 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    not_carried,
-    read_compact_count,
+    encode_compact_uuids,
     read_compact_nullable_string,
     read_compact_string,
+    read_compact_uuids,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
-    read_uuids,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -45,7 +47,7 @@ _q = Struct(">q")
 class Listener:
     """Listener, versions 0 to 4."""
 
-    __slots__ = ('name', 'host', 'port', 'security_protocol', 'unknown_tags')
+    __slots__ = ("name", "host", "port", "security_protocol", "unknown_tags")
 
     name: str
     host: str
@@ -83,7 +85,10 @@ class Listener:
         host, position = read_compact_string(buffer, position)
         port, security_protocol = _Hh.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Listener(name, host, port, security_protocol, tags), position
 
     __eq__ = structs_equal
@@ -94,7 +99,7 @@ class Listener:
 class Feature:
     """Feature, versions 0 to 4."""
 
-    __slots__ = ('name', 'min_supported_version', 'max_supported_version', 'unknown_tags')
+    __slots__ = ("name", "min_supported_version", "max_supported_version", "unknown_tags")
 
     name: str
     min_supported_version: int
@@ -127,7 +132,10 @@ class Feature:
         name, position = read_compact_string(buffer, position)
         min_supported_version, max_supported_version = _hh.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Feature(name, min_supported_version, max_supported_version, tags), position
 
     __eq__ = structs_equal
@@ -139,16 +147,8 @@ class BrokerRegistrationRequest:
     """BrokerRegistrationRequest, versions 0 to 4."""
 
     __slots__ = (
-        'broker_id',
-        'cluster_id',
-        'incarnation_id',
-        'listeners',
-        'features',
-        'rack',
-        'is_migrating_zk_broker',
-        'log_dirs',
-        'previous_broker_epoch',
-        'unknown_tags',
+        "broker_id", "cluster_id", "incarnation_id", "listeners", "features", "rack",
+        "is_migrating_zk_broker", "log_dirs", "previous_broker_epoch", "unknown_tags",
     )
 
     broker_id: int
@@ -192,7 +192,7 @@ class BrokerRegistrationRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> BrokerRegistrationRequest:
@@ -202,23 +202,16 @@ class BrokerRegistrationRequest:
         append = out.append
         append(_i.pack(self.broker_id))
         append(encode_compact_string(self.cluster_id))
-        append(_u.pack(self.incarnation_id.bytes))
-        append(encode_compact_count(self.listeners))
-        for item in self.listeners:
-            item._write(out, version)
-        append(encode_compact_count(self.features))
-        for item in self.features:
-            item._write(out, version)
+        append(self.incarnation_id.bytes)
+        append_compact_structs(out, self.listeners, version)
+        append_compact_structs(out, self.features, version)
         append(encode_compact_nullable_string(self.rack))
         if version >= 1:
             append(_t.pack(self.is_migrating_zk_broker))
-        else:
-            if self.is_migrating_zk_broker:
-                raise not_carried(self, "is_migrating_zk_broker", version)
+        elif self.is_migrating_zk_broker:
+            raise not_carried(self, "is_migrating_zk_broker", version)
         if version >= 2:
-            append(encode_compact_count(self.log_dirs))
-            for item in self.log_dirs:
-                append(item.bytes)
+            append(encode_compact_uuids(self.log_dirs))
         if version >= 3:
             append(_q.pack(self.previous_broker_epoch))
         if self.unknown_tags:
@@ -234,20 +227,16 @@ class BrokerRegistrationRequest:
         (incarnation_id,) = _u.unpack_from(buffer, position)
         position += 16
         incarnation_id = uuid_of(incarnation_id)
-        count, position = read_compact_count(buffer, position, 7)
-        listeners, position = read_structs(buffer, position, version, count, Listener._read)
-        count, position = read_compact_count(buffer, position, 6)
-        features, position = read_structs(buffer, position, version, count, Feature._read)
+        listeners, position = read_compact_structs(buffer, position, version, Listener._read, 7)
+        features, position = read_compact_structs(buffer, position, version, Feature._read, 6)
         rack, position = read_compact_nullable_string(buffer, position)
         if version >= 1:
             (is_migrating_zk_broker,) = _t.unpack_from(buffer, position)
             position += 1
         else:
             is_migrating_zk_broker = False
-        log_dirs: list[UUID]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 16)
-            log_dirs, position = read_uuids(buffer, position, count)
+            log_dirs, position = read_compact_uuids(buffer, position)
         else:
             log_dirs = []
         if version >= 3:
@@ -255,18 +244,13 @@ class BrokerRegistrationRequest:
             position += 8
         else:
             previous_broker_epoch = -1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return BrokerRegistrationRequest(
-            broker_id,
-            cluster_id,
-            incarnation_id,
-            listeners,
-            features,
-            rack,
-            is_migrating_zk_broker,
-            log_dirs,
-            previous_broker_epoch,
-            tags,
+            broker_id, cluster_id, incarnation_id, listeners, features, rack, is_migrating_zk_broker, log_dirs,
+            previous_broker_epoch, tags,
         ), position
 
     __eq__ = structs_equal
@@ -277,7 +261,7 @@ class BrokerRegistrationRequest:
 class BrokerRegistrationResponse:
     """BrokerRegistrationResponse, versions 0 to 4."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'broker_epoch', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "broker_epoch", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -302,7 +286,7 @@ class BrokerRegistrationResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> BrokerRegistrationResponse:
@@ -320,7 +304,10 @@ class BrokerRegistrationResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[BrokerRegistrationResponse, int]:
         throttle_time_ms, error_code, broker_epoch = _ihq.unpack_from(buffer, position)
         position += 14
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return BrokerRegistrationResponse(throttle_time_ms, error_code, broker_epoch, tags), position
 
     __eq__ = structs_equal

@@ -10,21 +10,22 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+    encode_compact_uuids,
+    read_compact_nullable_uuids,
+    read_compact_uuids,
+)
+from pykclient.protocol.structs import (
     EMPTY,
     append_tags,
-    check_tag_end,
-    encode_compact_count,
     not_carried,
-    read_compact_count,
-    read_compact_nullable_count,
     read_message,
     read_tag,
     read_tag_count,
-    read_uuids,
     struct_repr,
     structs_equal,
+    tag_end_missed,
     write_message,
 )
 
@@ -37,13 +38,8 @@ class BrokerRegistrationChangeRecord:
     """BrokerRegistrationChangeRecord, versions 0 to 3."""
 
     __slots__ = (
-        'broker_id',
-        'broker_epoch',
-        'fenced',
-        'in_controlled_shutdown',
-        'log_dirs',
-        'cordoned_log_dirs',
-        'unknown_tags',
+        "broker_id", "broker_epoch", "fenced", "in_controlled_shutdown", "log_dirs", "cordoned_log_dirs",
+        "unknown_tags",
     )
 
     broker_id: int
@@ -78,7 +74,7 @@ class BrokerRegistrationChangeRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> BrokerRegistrationChangeRecord:
@@ -89,37 +85,22 @@ class BrokerRegistrationChangeRecord:
         append(_iq.pack(self.broker_id, self.broker_epoch))
         known: list[tuple[int, bytes]] = []
         if self.fenced != 0:
-            part: list[Buffer] = []
-            part.append(_b.pack(self.fenced))
-            known.append((0, b"".join(part)))
+            known.append((0, _b.pack(self.fenced)))
         if version >= 1:
             if self.in_controlled_shutdown != 0:
-                part: list[Buffer] = []
-                part.append(_b.pack(self.in_controlled_shutdown))
-                known.append((1, b"".join(part)))
-        else:
-            if self.in_controlled_shutdown != 0:
-                raise not_carried(self, "in_controlled_shutdown", version)
+                known.append((1, _b.pack(self.in_controlled_shutdown)))
+        elif self.in_controlled_shutdown != 0:
+            raise not_carried(self, "in_controlled_shutdown", version)
         if version >= 2:
             if self.log_dirs:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.log_dirs))
-                for item in self.log_dirs:
-                    part.append(item.bytes)
-                known.append((2, b"".join(part)))
-        else:
-            if self.log_dirs:
-                raise not_carried(self, "log_dirs", version)
+                known.append((2, encode_compact_uuids(self.log_dirs)))
+        elif self.log_dirs:
+            raise not_carried(self, "log_dirs", version)
         if version >= 3:
             if self.cordoned_log_dirs is not None:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.cordoned_log_dirs))
-                for item in self.cordoned_log_dirs:
-                    part.append(item.bytes)
-                known.append((3, b"".join(part)))
-        else:
-            if self.cordoned_log_dirs is not None:
-                raise not_carried(self, "cordoned_log_dirs", version)
+                known.append((3, encode_compact_uuids(self.cordoned_log_dirs)))
+        elif self.cordoned_log_dirs is not None:
+            raise not_carried(self, "cordoned_log_dirs", version)
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -148,28 +129,17 @@ class BrokerRegistrationChangeRecord:
                     (in_controlled_shutdown,) = _b.unpack_from(buffer, position)
                     position += 1
                 elif tag == 2 and version >= 2:
-                    count, position = read_compact_count(buffer, position, 16)
-                    log_dirs, position = read_uuids(buffer, position, count)
+                    log_dirs, position = read_compact_uuids(buffer, position)
                 elif tag == 3 and version >= 3:
-                    count, position = read_compact_nullable_count(buffer, position, 16)
-                    if count < 0:
-                        cordoned_log_dirs = None
-                    else:
-                        cordoned_log_dirs, position = read_uuids(buffer, position, count)
+                    cordoned_log_dirs, position = read_compact_nullable_uuids(buffer, position)
                 else:
                     tags = tags or {}
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return BrokerRegistrationChangeRecord(
-            broker_id,
-            broker_epoch,
-            fenced,
-            in_controlled_shutdown,
-            log_dirs,
-            cordoned_log_dirs,
-            tags,
+            broker_id, broker_epoch, fenced, in_controlled_shutdown, log_dirs, cordoned_log_dirs, tags,
         ), position
 
     __eq__ = structs_equal

@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
     encode_compact_string,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
@@ -26,7 +28,7 @@ from pykclient.protocol.wire import (
 class ClearElrRecord:
     """ClearElrRecord, version 0."""
 
-    __slots__ = ('topic_name', 'unknown_tags')
+    __slots__ = ("topic_name", "unknown_tags")
 
     topic_name: str
     unknown_tags: dict[int, bytes] | None
@@ -41,7 +43,7 @@ class ClearElrRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ClearElrRecord:
@@ -58,7 +60,10 @@ class ClearElrRecord:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ClearElrRecord, int]:
         topic_name, position = read_compact_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ClearElrRecord(topic_name, tags), position
 
     __eq__ = structs_equal

@@ -9,18 +9,19 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -34,7 +35,7 @@ _dt = Struct(">d?")
 class EntityData:
     """EntityData, version 0."""
 
-    __slots__ = ('entity_type', 'entity_name', 'unknown_tags')
+    __slots__ = ("entity_type", "entity_name", "unknown_tags")
 
     entity_type: str
     entity_name: str | None
@@ -63,7 +64,10 @@ class EntityData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[EntityData, int]:
         entity_type, position = read_compact_string(buffer, position)
         entity_name, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return EntityData(entity_type, entity_name, tags), position
 
     __eq__ = structs_equal
@@ -74,7 +78,7 @@ class EntityData:
 class ClientQuotaRecord:
     """ClientQuotaRecord, version 0."""
 
-    __slots__ = ('entity', 'key', 'value', 'remove', 'unknown_tags')
+    __slots__ = ("entity", "key", "value", "remove", "unknown_tags")
 
     entity: list[EntityData]
     key: str
@@ -102,7 +106,7 @@ class ClientQuotaRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ClientQuotaRecord:
@@ -110,9 +114,7 @@ class ClientQuotaRecord:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.entity))
-        for item in self.entity:
-            item._write(out, version)
+        append_compact_structs(out, self.entity, version)
         append(encode_compact_string(self.key))
         append(_dt.pack(self.value, self.remove))
         if self.unknown_tags:
@@ -122,12 +124,14 @@ class ClientQuotaRecord:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ClientQuotaRecord, int]:
-        count, position = read_compact_count(buffer, position, 3)
-        entity, position = read_structs(buffer, position, version, count, EntityData._read)
+        entity, position = read_compact_structs(buffer, position, version, EntityData._read, 3)
         key, position = read_compact_string(buffer, position)
         value, remove = _dt.unpack_from(buffer, position)
         position += 9
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ClientQuotaRecord(entity, key, value, remove, tags), position
 
     __eq__ = structs_equal

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
     encode_compact_nullable_string,
     encode_compact_string,
     read_compact_nullable_string,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
@@ -30,7 +32,7 @@ _b = Struct(">b")
 class ConfigRecord:
     """ConfigRecord, version 0."""
 
-    __slots__ = ('resource_type', 'resource_name', 'name', 'value', 'unknown_tags')
+    __slots__ = ("resource_type", "resource_name", "name", "value", "unknown_tags")
 
     resource_type: int
     resource_name: str
@@ -58,7 +60,7 @@ class ConfigRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConfigRecord:
@@ -82,7 +84,10 @@ class ConfigRecord:
         resource_name, position = read_compact_string(buffer, position)
         name, position = read_compact_string(buffer, position)
         value, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ConfigRecord(resource_type, resource_name, name, value, tags), position
 
     __eq__ = structs_equal

@@ -10,25 +10,26 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
+    encode_compact_numbers,
+    read_compact_nullable_numbers,
+    read_compact_numbers,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
     append_tags,
-    check_tag_end,
-    encode_compact_count,
-    encode_numbers,
-    read_compact_count,
-    read_compact_nullable_count,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -40,7 +41,7 @@ _iib = Struct(">iib")
 class TopicPartitions:
     """TopicPartitions, version 0."""
 
-    __slots__ = ('topic_id', 'partitions', 'assignment_epochs', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "assignment_epochs", "unknown_tags")
 
     topic_id: UUID
     partitions: list[int]
@@ -61,18 +62,11 @@ class TopicPartitions:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(self.topic_id.bytes)
+        append(encode_compact_numbers(self.partitions, "i"))
         known: list[tuple[int, bytes]] = []
         if self.assignment_epochs is None or self.assignment_epochs:
-            part: list[Buffer] = []
-            if self.assignment_epochs is None:
-                part.append(b"\0")
-            else:
-                part.append(encode_compact_count(self.assignment_epochs))
-                part.append(encode_numbers(self.assignment_epochs, "i"))
-            known.append((0, b"".join(part)))
+            known.append((0, b"\0" if self.assignment_epochs is None else encode_compact_numbers(self.assignment_epochs, "i")))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -83,8 +77,7 @@ class TopicPartitions:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
         assignment_epochs: list[int] | None = []
         tags: dict[int, bytes] | None = None
         if buffer[position] == 0:
@@ -95,17 +88,13 @@ class TopicPartitions:
             for _ in range(count):
                 tag, position, end = read_tag(buffer, position, tag)
                 if tag == 0:
-                    count, position = read_compact_nullable_count(buffer, position, 4)
-                    if count < 0:
-                        assignment_epochs = None
-                    else:
-                        assignment_epochs, position = read_numbers(buffer, position, count, "i")
+                    assignment_epochs, position = read_compact_nullable_numbers(buffer, position, "i", 4)
                 else:
                     tags = tags or {}
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return TopicPartitions(topic_id, partitions, assignment_epochs, tags), position
 
     __eq__ = structs_equal
@@ -117,12 +106,8 @@ class ConsumerGroupCurrentMemberAssignmentValue:
     """ConsumerGroupCurrentMemberAssignmentValue, version 0."""
 
     __slots__ = (
-        'member_epoch',
-        'previous_member_epoch',
-        'state',
-        'assigned_partitions',
-        'partitions_pending_revocation',
-        'unknown_tags',
+        "member_epoch", "previous_member_epoch", "state", "assigned_partitions",
+        "partitions_pending_revocation", "unknown_tags",
     )
 
     member_epoch: int
@@ -154,7 +139,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupCurrentMemberAssignmentValue:
@@ -163,12 +148,8 @@ class ConsumerGroupCurrentMemberAssignmentValue:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_iib.pack(self.member_epoch, self.previous_member_epoch, self.state))
-        append(encode_compact_count(self.assigned_partitions))
-        for item in self.assigned_partitions:
-            item._write(out, version)
-        append(encode_compact_count(self.partitions_pending_revocation))
-        for item in self.partitions_pending_revocation:
-            item._write(out, version)
+        append_compact_structs(out, self.assigned_partitions, version)
+        append_compact_structs(out, self.partitions_pending_revocation, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -178,17 +159,16 @@ class ConsumerGroupCurrentMemberAssignmentValue:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ConsumerGroupCurrentMemberAssignmentValue, int]:
         member_epoch, previous_member_epoch, state = _iib.unpack_from(buffer, position)
         position += 9
-        count, position = read_compact_count(buffer, position, 18)
-        assigned_partitions, position = read_structs(buffer, position, version, count, TopicPartitions._read)
-        count, position = read_compact_count(buffer, position, 18)
-        partitions_pending_revocation, position = read_structs(buffer, position, version, count, TopicPartitions._read)
-        tags, position = read_unknown_tags(buffer, position)
+        assigned_partitions, position = read_compact_structs(buffer, position, version, TopicPartitions._read, 18)
+        partitions_pending_revocation, position = read_compact_structs(
+            buffer, position, version, TopicPartitions._read, 18,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ConsumerGroupCurrentMemberAssignmentValue(
-            member_epoch,
-            previous_member_epoch,
-            state,
-            assigned_partitions,
-            partitions_pending_revocation,
+            member_epoch, previous_member_epoch, state, assigned_partitions, partitions_pending_revocation,
             tags,
         ), position
 

@@ -10,27 +10,29 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    NOT_GIVEN,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
+    encode_compact_strings,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
     read_compact_strings,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    NOT_GIVEN,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -46,7 +48,7 @@ _ii = Struct(">ii")
 class ConsumerGroupDescribeRequest:
     """ConsumerGroupDescribeRequest, versions 0 to 1."""
 
-    __slots__ = ('group_ids', 'include_authorized_operations', 'unknown_tags')
+    __slots__ = ("group_ids", "include_authorized_operations", "unknown_tags")
 
     group_ids: list[str]
     include_authorized_operations: bool
@@ -68,7 +70,7 @@ class ConsumerGroupDescribeRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupDescribeRequest:
@@ -76,9 +78,7 @@ class ConsumerGroupDescribeRequest:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.group_ids))
-        for item in self.group_ids:
-            append(encode_compact_string(item))
+        append(encode_compact_strings(self.group_ids))
         append(_t.pack(self.include_authorized_operations))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -87,11 +87,13 @@ class ConsumerGroupDescribeRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ConsumerGroupDescribeRequest, int]:
-        count, position = read_compact_count(buffer, position, 1)
-        group_ids, position = read_compact_strings(buffer, position, count)
+        group_ids, position = read_compact_strings(buffer, position)
         (include_authorized_operations,) = _t.unpack_from(buffer, position)
         position += 1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ConsumerGroupDescribeRequest(group_ids, include_authorized_operations, tags), position
 
     __eq__ = structs_equal
@@ -102,7 +104,7 @@ class ConsumerGroupDescribeRequest:
 class TopicPartitions:
     """TopicPartitions, versions 0 to 1."""
 
-    __slots__ = ('topic_id', 'topic_name', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "topic_name", "partitions", "unknown_tags")
 
     topic_id: UUID
     topic_name: str
@@ -123,10 +125,9 @@ class TopicPartitions:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
+        append(self.topic_id.bytes)
         append(encode_compact_string(self.topic_name))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -138,9 +139,11 @@ class TopicPartitions:
         position += 16
         topic_id = uuid_of(topic_id)
         topic_name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicPartitions(topic_id, topic_name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -151,7 +154,7 @@ class TopicPartitions:
 class Assignment:
     """Assignment, versions 0 to 1."""
 
-    __slots__ = ('topic_partitions', 'unknown_tags')
+    __slots__ = ("topic_partitions", "unknown_tags")
 
     topic_partitions: list[TopicPartitions]
     unknown_tags: dict[int, bytes] | None
@@ -166,9 +169,7 @@ class Assignment:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.topic_partitions))
-        for item in self.topic_partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.topic_partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -176,10 +177,16 @@ class Assignment:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Assignment, int]:
-        count, position = read_compact_count(buffer, position, 19)
-        topic_partitions, position = read_structs(buffer, position, version, count, TopicPartitions._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topic_partitions, position = read_compact_structs(buffer, position, version, TopicPartitions._read, 19)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Assignment(topic_partitions, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.topic_partitions or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -190,18 +197,9 @@ class Member:
     """Member, versions 0 to 1."""
 
     __slots__ = (
-        'member_id',
-        'instance_id',
-        'rack_id',
-        'member_epoch',
-        'client_id',
-        'client_host',
-        'subscribed_topic_names',
-        'subscribed_topic_regex',
-        'assignment',
-        'target_assignment',
-        'member_type',
-        'unknown_tags',
+        "member_id", "instance_id", "rack_id", "member_epoch", "client_id", "client_host",
+        "subscribed_topic_names", "subscribed_topic_regex", "assignment", "target_assignment",
+        "member_type", "unknown_tags",
     )
 
     member_id: str
@@ -253,9 +251,7 @@ class Member:
         append(_i.pack(self.member_epoch))
         append(encode_compact_string(self.client_id))
         append(encode_compact_string(self.client_host))
-        append(encode_compact_count(self.subscribed_topic_names))
-        for item in self.subscribed_topic_names:
-            append(encode_compact_string(item))
+        append(encode_compact_strings(self.subscribed_topic_names))
         append(encode_compact_nullable_string(self.subscribed_topic_regex))
         self.assignment._write(out, version)
         self.target_assignment._write(out, version)
@@ -275,8 +271,7 @@ class Member:
         position += 4
         client_id, position = read_compact_string(buffer, position)
         client_host, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 1)
-        subscribed_topic_names, position = read_compact_strings(buffer, position, count)
+        subscribed_topic_names, position = read_compact_strings(buffer, position)
         subscribed_topic_regex, position = read_compact_nullable_string(buffer, position)
         assignment, position = Assignment._read(buffer, position, version)
         target_assignment, position = Assignment._read(buffer, position, version)
@@ -285,20 +280,13 @@ class Member:
             position += 1
         else:
             member_type = -1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Member(
-            member_id,
-            instance_id,
-            rack_id,
-            member_epoch,
-            client_id,
-            client_host,
-            subscribed_topic_names,
-            subscribed_topic_regex,
-            assignment,
-            target_assignment,
-            member_type,
-            tags,
+            member_id, instance_id, rack_id, member_epoch, client_id, client_host, subscribed_topic_names,
+            subscribed_topic_regex, assignment, target_assignment, member_type, tags,
         ), position
 
     __eq__ = structs_equal
@@ -310,16 +298,8 @@ class DescribedGroup:
     """DescribedGroup, versions 0 to 1."""
 
     __slots__ = (
-        'error_code',
-        'error_message',
-        'group_id',
-        'group_state',
-        'group_epoch',
-        'assignment_epoch',
-        'assignor_name',
-        'members',
-        'authorized_operations',
-        'unknown_tags',
+        "error_code", "error_message", "group_id", "group_state", "group_epoch", "assignment_epoch",
+        "assignor_name", "members", "authorized_operations", "unknown_tags",
     )
 
     error_code: int
@@ -365,9 +345,7 @@ class DescribedGroup:
         append(encode_compact_string(self.group_state))
         append(_ii.pack(self.group_epoch, self.assignment_epoch))
         append(encode_compact_string(self.assignor_name))
-        append(encode_compact_count(self.members))
-        for item in self.members:
-            item._write(out, version)
+        append_compact_structs(out, self.members, version)
         append(_i.pack(self.authorized_operations))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -384,22 +362,16 @@ class DescribedGroup:
         group_epoch, assignment_epoch = _ii.unpack_from(buffer, position)
         position += 8
         assignor_name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 14)
-        members, position = read_structs(buffer, position, version, count, Member._read)
+        members, position = read_compact_structs(buffer, position, version, Member._read, 14)
         (authorized_operations,) = _i.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribedGroup(
-            error_code,
-            error_message,
-            group_id,
-            group_state,
-            group_epoch,
-            assignment_epoch,
-            assignor_name,
-            members,
-            authorized_operations,
-            tags,
+            error_code, error_message, group_id, group_state, group_epoch, assignment_epoch, assignor_name,
+            members, authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal
@@ -410,7 +382,7 @@ class DescribedGroup:
 class ConsumerGroupDescribeResponse:
     """ConsumerGroupDescribeResponse, versions 0 to 1."""
 
-    __slots__ = ('throttle_time_ms', 'groups', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "groups", "unknown_tags")
 
     throttle_time_ms: int
     groups: list[DescribedGroup]
@@ -432,7 +404,7 @@ class ConsumerGroupDescribeResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupDescribeResponse:
@@ -441,9 +413,7 @@ class ConsumerGroupDescribeResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
-        append(encode_compact_count(self.groups))
-        for item in self.groups:
-            item._write(out, version)
+        append_compact_structs(out, self.groups, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -453,9 +423,11 @@ class ConsumerGroupDescribeResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ConsumerGroupDescribeResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 20)
-        groups, position = read_structs(buffer, position, version, count, DescribedGroup._read)
-        tags, position = read_unknown_tags(buffer, position)
+        groups, position = read_compact_structs(buffer, position, version, DescribedGroup._read, 20)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ConsumerGroupDescribeResponse(throttle_time_ms, groups, tags), position
 
     __eq__ = structs_equal

@@ -10,28 +10,30 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    not_carried,
-    read_compact_count,
-    read_compact_nullable_count,
+    encode_compact_strings,
     read_compact_nullable_string,
+    read_compact_nullable_strings,
+    read_compact_numbers,
     read_compact_string,
-    read_compact_strings,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    not_carried,
+    read_compact_nullable_structs,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -45,7 +47,7 @@ _ii = Struct(">ii")
 class RequestTopicPartitions:
     """RequestTopicPartitions, versions 0 to 1."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[int]
@@ -63,9 +65,8 @@ class RequestTopicPartitions:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(self.topic_id.bytes)
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -76,9 +77,11 @@ class RequestTopicPartitions:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestTopicPartitions(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -90,17 +93,9 @@ class ConsumerGroupHeartbeatRequest:
     """ConsumerGroupHeartbeatRequest, versions 0 to 1."""
 
     __slots__ = (
-        'group_id',
-        'member_id',
-        'member_epoch',
-        'instance_id',
-        'rack_id',
-        'rebalance_timeout_ms',
-        'subscribed_topic_names',
-        'subscribed_topic_regex',
-        'server_assignor',
-        'topic_partitions',
-        'unknown_tags',
+        "group_id", "member_id", "member_epoch", "instance_id", "rack_id", "rebalance_timeout_ms",
+        "subscribed_topic_names", "subscribed_topic_regex", "server_assignor", "topic_partitions",
+        "unknown_tags",
     )
 
     group_id: str
@@ -147,7 +142,7 @@ class ConsumerGroupHeartbeatRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupHeartbeatRequest:
@@ -164,21 +159,16 @@ class ConsumerGroupHeartbeatRequest:
         if self.subscribed_topic_names is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.subscribed_topic_names))
-            for item in self.subscribed_topic_names:
-                append(encode_compact_string(item))
+            append(encode_compact_strings(self.subscribed_topic_names))
         if version >= 1:
             append(encode_compact_nullable_string(self.subscribed_topic_regex))
-        else:
-            if self.subscribed_topic_regex is not None:
-                raise not_carried(self, "subscribed_topic_regex", version)
+        elif self.subscribed_topic_regex is not None:
+            raise not_carried(self, "subscribed_topic_regex", version)
         append(encode_compact_nullable_string(self.server_assignor))
         if self.topic_partitions is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.topic_partitions))
-            for item in self.topic_partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.topic_partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -194,37 +184,22 @@ class ConsumerGroupHeartbeatRequest:
         rack_id, position = read_compact_nullable_string(buffer, position)
         (rebalance_timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        subscribed_topic_names: list[str] | None
-        count, position = read_compact_nullable_count(buffer, position, 1)
-        if count < 0:
-            subscribed_topic_names = None
-        else:
-            subscribed_topic_names, position = read_compact_strings(buffer, position, count)
-        subscribed_topic_regex: str | None
+        subscribed_topic_names, position = read_compact_nullable_strings(buffer, position)
         if version >= 1:
             subscribed_topic_regex, position = read_compact_nullable_string(buffer, position)
         else:
             subscribed_topic_regex = None
         server_assignor, position = read_compact_nullable_string(buffer, position)
-        topic_partitions: list[RequestTopicPartitions] | None
-        count, position = read_compact_nullable_count(buffer, position, 18)
-        if count < 0:
-            topic_partitions = None
+        topic_partitions, position = read_compact_nullable_structs(
+            buffer, position, version, RequestTopicPartitions._read, 18,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
         else:
-            topic_partitions, position = read_structs(buffer, position, version, count, RequestTopicPartitions._read)
-        tags, position = read_unknown_tags(buffer, position)
+            tags, position = None, position + 1
         return ConsumerGroupHeartbeatRequest(
-            group_id,
-            member_id,
-            member_epoch,
-            instance_id,
-            rack_id,
-            rebalance_timeout_ms,
-            subscribed_topic_names,
-            subscribed_topic_regex,
-            server_assignor,
-            topic_partitions,
-            tags,
+            group_id, member_id, member_epoch, instance_id, rack_id, rebalance_timeout_ms,
+            subscribed_topic_names, subscribed_topic_regex, server_assignor, topic_partitions, tags,
         ), position
 
     __eq__ = structs_equal
@@ -235,7 +210,7 @@ class ConsumerGroupHeartbeatRequest:
 class ResponseTopicPartitions:
     """ResponseTopicPartitions, versions 0 to 1."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[int]
@@ -253,9 +228,8 @@ class ResponseTopicPartitions:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(self.topic_id.bytes)
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -266,9 +240,11 @@ class ResponseTopicPartitions:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponseTopicPartitions(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -279,7 +255,7 @@ class ResponseTopicPartitions:
 class Assignment:
     """Assignment, versions 0 to 1."""
 
-    __slots__ = ('topic_partitions', 'unknown_tags')
+    __slots__ = ("topic_partitions", "unknown_tags")
 
     topic_partitions: list[ResponseTopicPartitions]
     unknown_tags: dict[int, bytes] | None
@@ -294,9 +270,7 @@ class Assignment:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.topic_partitions))
-        for item in self.topic_partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.topic_partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -304,9 +278,13 @@ class Assignment:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Assignment, int]:
-        count, position = read_compact_count(buffer, position, 18)
-        topic_partitions, position = read_structs(buffer, position, version, count, ResponseTopicPartitions._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topic_partitions, position = read_compact_structs(
+            buffer, position, version, ResponseTopicPartitions._read, 18,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Assignment(topic_partitions, tags), position
 
     __eq__ = structs_equal
@@ -318,14 +296,8 @@ class ConsumerGroupHeartbeatResponse:
     """ConsumerGroupHeartbeatResponse, versions 0 to 1."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'error_code',
-        'error_message',
-        'member_id',
-        'member_epoch',
-        'heartbeat_interval_ms',
-        'assignment',
-        'unknown_tags',
+        "throttle_time_ms", "error_code", "error_message", "member_id", "member_epoch",
+        "heartbeat_interval_ms", "assignment", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -363,7 +335,7 @@ class ConsumerGroupHeartbeatResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupHeartbeatResponse:
@@ -399,16 +371,13 @@ class ConsumerGroupHeartbeatResponse:
             assignment = None
         else:
             assignment, position = Assignment._read(buffer, position, version)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ConsumerGroupHeartbeatResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            member_id,
-            member_epoch,
-            heartbeat_interval_ms,
-            assignment,
-            tags,
+            throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms,
+            assignment, tags,
         ), position
 
     __eq__ = structs_equal

@@ -9,28 +9,31 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    NOT_GIVEN,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_size,
     encode_compact_string,
+    encode_compact_strings,
     read_compact_bytes,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
     read_compact_strings,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    NOT_GIVEN,
+    append_compact_structs,
+    append_tags,
+    encode_struct,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
+    tag_end_missed,
     write_message,
 )
 
@@ -41,7 +44,7 @@ _i = Struct(">i")
 class ClassicProtocol:
     """ClassicProtocol, version 0."""
 
-    __slots__ = ('name', 'metadata', 'unknown_tags')
+    __slots__ = ("name", "metadata", "unknown_tags")
 
     name: str
     metadata: bytes
@@ -71,7 +74,10 @@ class ClassicProtocol:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ClassicProtocol, int]:
         name, position = read_compact_string(buffer, position)
         metadata, position = read_compact_bytes(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ClassicProtocol(name, metadata, tags), position
 
     __eq__ = structs_equal
@@ -82,7 +88,7 @@ class ClassicProtocol:
 class ClassicMemberMetadata:
     """ClassicMemberMetadata, version 0."""
 
-    __slots__ = ('session_timeout_ms', 'supported_protocols', 'unknown_tags')
+    __slots__ = ("session_timeout_ms", "supported_protocols", "unknown_tags")
 
     session_timeout_ms: int
     supported_protocols: list[ClassicProtocol]
@@ -101,9 +107,7 @@ class ClassicMemberMetadata:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.session_timeout_ms))
-        append(encode_compact_count(self.supported_protocols))
-        for item in self.supported_protocols:
-            item._write(out, version)
+        append_compact_structs(out, self.supported_protocols, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -113,10 +117,16 @@ class ClassicMemberMetadata:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ClassicMemberMetadata, int]:
         (session_timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 3)
-        supported_protocols, position = read_structs(buffer, position, version, count, ClassicProtocol._read)
-        tags, position = read_unknown_tags(buffer, position)
+        supported_protocols, position = read_compact_structs(buffer, position, version, ClassicProtocol._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ClassicMemberMetadata(session_timeout_ms, supported_protocols, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.session_timeout_ms != 0 or self.supported_protocols or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -127,16 +137,9 @@ class ConsumerGroupMemberMetadataValue:
     """ConsumerGroupMemberMetadataValue, version 0."""
 
     __slots__ = (
-        'instance_id',
-        'rack_id',
-        'client_id',
-        'client_host',
-        'subscribed_topic_names',
-        'subscribed_topic_regex',
-        'rebalance_timeout_ms',
-        'server_assignor',
-        'classic_member_metadata',
-        'unknown_tags',
+        "instance_id", "rack_id", "client_id", "client_host", "subscribed_topic_names",
+        "subscribed_topic_regex", "rebalance_timeout_ms", "server_assignor", "classic_member_metadata",
+        "unknown_tags",
     )
 
     instance_id: str | None
@@ -180,7 +183,7 @@ class ConsumerGroupMemberMetadataValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupMemberMetadataValue:
@@ -192,21 +195,13 @@ class ConsumerGroupMemberMetadataValue:
         append(encode_compact_nullable_string(self.rack_id))
         append(encode_compact_string(self.client_id))
         append(encode_compact_string(self.client_host))
-        append(encode_compact_count(self.subscribed_topic_names))
-        for item in self.subscribed_topic_names:
-            append(encode_compact_string(item))
+        append(encode_compact_strings(self.subscribed_topic_names))
         append(encode_compact_nullable_string(self.subscribed_topic_regex))
         append(_i.pack(self.rebalance_timeout_ms))
         append(encode_compact_nullable_string(self.server_assignor))
         known: list[tuple[int, bytes]] = []
-        if self.classic_member_metadata != ClassicMemberMetadata():
-            part: list[Buffer] = []
-            if self.classic_member_metadata is None:
-                part.append(b"\xff")
-            else:
-                part.append(b"\1")
-                self.classic_member_metadata._write(part, version)
-            known.append((0, b"".join(part)))
+        if self.classic_member_metadata is None or self.classic_member_metadata._is_set():
+            known.append((0, b"\xff" if self.classic_member_metadata is None else b"\1" + encode_struct(self.classic_member_metadata, version)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -218,8 +213,7 @@ class ConsumerGroupMemberMetadataValue:
         rack_id, position = read_compact_nullable_string(buffer, position)
         client_id, position = read_compact_string(buffer, position)
         client_host, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 1)
-        subscribed_topic_names, position = read_compact_strings(buffer, position, count)
+        subscribed_topic_names, position = read_compact_strings(buffer, position)
         subscribed_topic_regex, position = read_compact_nullable_string(buffer, position)
         (rebalance_timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
@@ -244,18 +238,10 @@ class ConsumerGroupMemberMetadataValue:
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return ConsumerGroupMemberMetadataValue(
-            instance_id,
-            rack_id,
-            client_id,
-            client_host,
-            subscribed_topic_names,
-            subscribed_topic_regex,
-            rebalance_timeout_ms,
-            server_assignor,
-            classic_member_metadata,
-            tags,
+            instance_id, rack_id, client_id, client_host, subscribed_topic_names, subscribed_topic_regex,
+            rebalance_timeout_ms, server_assignor, classic_member_metadata, tags,
         ), position
 
     __eq__ = structs_equal

@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     append_tags,
-    check_tag_end,
     read_message,
     read_tag,
     read_tag_count,
     struct_repr,
     structs_equal,
+    tag_end_missed,
     write_message,
 )
 
@@ -29,7 +31,7 @@ _q = Struct(">q")
 class ConsumerGroupMetadataValue:
     """ConsumerGroupMetadataValue, version 0."""
 
-    __slots__ = ('epoch', 'metadata_hash', 'unknown_tags')
+    __slots__ = ("epoch", "metadata_hash", "unknown_tags")
 
     epoch: int
     metadata_hash: int
@@ -51,7 +53,7 @@ class ConsumerGroupMetadataValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupMetadataValue:
@@ -62,9 +64,7 @@ class ConsumerGroupMetadataValue:
         append(_i.pack(self.epoch))
         known: list[tuple[int, bytes]] = []
         if self.metadata_hash != 0:
-            part: list[Buffer] = []
-            part.append(_q.pack(self.metadata_hash))
-            known.append((0, b"".join(part)))
+            known.append((0, _q.pack(self.metadata_hash)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -91,7 +91,7 @@ class ConsumerGroupMetadataValue:
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return ConsumerGroupMetadataValue(epoch, metadata_hash, tags), position
 
     __eq__ = structs_equal

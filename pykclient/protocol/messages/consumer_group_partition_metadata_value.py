@@ -10,22 +10,24 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_string,
-    read_compact_count,
+    encode_compact_strings,
     read_compact_string,
     read_compact_strings,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -37,7 +39,7 @@ _i = Struct(">i")
 class PartitionMetadata:
     """PartitionMetadata, version 0."""
 
-    __slots__ = ('partition', 'racks', 'unknown_tags')
+    __slots__ = ("partition", "racks", "unknown_tags")
 
     partition: int
     racks: list[str]
@@ -56,9 +58,7 @@ class PartitionMetadata:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.partition))
-        append(encode_compact_count(self.racks))
-        for item in self.racks:
-            append(encode_compact_string(item))
+        append(encode_compact_strings(self.racks))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -68,9 +68,11 @@ class PartitionMetadata:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionMetadata, int]:
         (partition,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 1)
-        racks, position = read_compact_strings(buffer, position, count)
-        tags, position = read_unknown_tags(buffer, position)
+        racks, position = read_compact_strings(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PartitionMetadata(partition, racks, tags), position
 
     __eq__ = structs_equal
@@ -81,7 +83,7 @@ class PartitionMetadata:
 class TopicMetadata:
     """TopicMetadata, version 0."""
 
-    __slots__ = ('topic_id', 'topic_name', 'num_partitions', 'partition_metadata', 'unknown_tags')
+    __slots__ = ("topic_id", "topic_name", "num_partitions", "partition_metadata", "unknown_tags")
 
     topic_id: UUID
     topic_name: str
@@ -105,12 +107,10 @@ class TopicMetadata:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
+        append(self.topic_id.bytes)
         append(encode_compact_string(self.topic_name))
         append(_i.pack(self.num_partitions))
-        append(encode_compact_count(self.partition_metadata))
-        for item in self.partition_metadata:
-            item._write(out, version)
+        append_compact_structs(out, self.partition_metadata, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -124,9 +124,11 @@ class TopicMetadata:
         topic_name, position = read_compact_string(buffer, position)
         (num_partitions,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 6)
-        partition_metadata, position = read_structs(buffer, position, version, count, PartitionMetadata._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partition_metadata, position = read_compact_structs(buffer, position, version, PartitionMetadata._read, 6)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicMetadata(topic_id, topic_name, num_partitions, partition_metadata, tags), position
 
     __eq__ = structs_equal
@@ -137,7 +139,7 @@ class TopicMetadata:
 class ConsumerGroupPartitionMetadataValue:
     """ConsumerGroupPartitionMetadataValue, version 0."""
 
-    __slots__ = ('topics', 'unknown_tags')
+    __slots__ = ("topics", "unknown_tags")
 
     topics: list[TopicMetadata]
     unknown_tags: dict[int, bytes] | None
@@ -156,7 +158,7 @@ class ConsumerGroupPartitionMetadataValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupPartitionMetadataValue:
@@ -164,9 +166,7 @@ class ConsumerGroupPartitionMetadataValue:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -174,9 +174,11 @@ class ConsumerGroupPartitionMetadataValue:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ConsumerGroupPartitionMetadataValue, int]:
-        count, position = read_compact_count(buffer, position, 23)
-        topics, position = read_structs(buffer, position, version, count, TopicMetadata._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, TopicMetadata._read, 23)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ConsumerGroupPartitionMetadataValue(topics, tags), position
 
     __eq__ = structs_equal

@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
     encode_string,
-    read_message,
     read_string,
+)
+from pykclient.protocol.structs import (
+    read_message,
     struct_repr,
     structs_equal,
     write_message,
@@ -24,7 +26,7 @@ from pykclient.protocol.wire import (
 class ConsumerGroupRegularExpressionKey:
     """ConsumerGroupRegularExpressionKey, version 0."""
 
-    __slots__ = ('group_id', 'regular_expression')
+    __slots__ = ("group_id", "regular_expression")
 
     group_id: str
     regular_expression: str
@@ -39,7 +41,7 @@ class ConsumerGroupRegularExpressionKey:
         self.regular_expression = regular_expression
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupRegularExpressionKey:

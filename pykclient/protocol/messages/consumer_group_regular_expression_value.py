@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+    encode_compact_strings,
+    read_compact_strings,
+)
+from pykclient.protocol.structs import (
     EMPTY,
     append_tags,
-    encode_compact_count,
-    encode_compact_string,
-    read_compact_count,
-    read_compact_strings,
     read_message,
     read_unknown_tags,
     struct_repr,
@@ -31,7 +31,7 @@ _qq = Struct(">qq")
 class ConsumerGroupRegularExpressionValue:
     """ConsumerGroupRegularExpressionValue, version 0."""
 
-    __slots__ = ('topics', 'version', 'timestamp', 'unknown_tags')
+    __slots__ = ("topics", "version", "timestamp", "unknown_tags")
 
     topics: list[str]
     version: int
@@ -56,7 +56,7 @@ class ConsumerGroupRegularExpressionValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupRegularExpressionValue:
@@ -64,9 +64,7 @@ class ConsumerGroupRegularExpressionValue:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            append(encode_compact_string(item))
+        append(encode_compact_strings(self.topics))
         append(_qq.pack(self.version, self.timestamp))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -75,11 +73,13 @@ class ConsumerGroupRegularExpressionValue:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ConsumerGroupRegularExpressionValue, int]:
-        count, position = read_compact_count(buffer, position, 1)
-        topics, position = read_compact_strings(buffer, position, count)
+        topics, position = read_compact_strings(buffer, position)
         version_, timestamp = _qq.unpack_from(buffer, position)
         position += 16
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ConsumerGroupRegularExpressionValue(topics, version_, timestamp, tags), position
 
     __eq__ = structs_equal

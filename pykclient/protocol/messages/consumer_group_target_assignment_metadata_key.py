@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
     encode_string,
-    read_message,
     read_string,
+)
+from pykclient.protocol.structs import (
+    read_message,
     struct_repr,
     structs_equal,
     write_message,
@@ -24,7 +26,7 @@ from pykclient.protocol.wire import (
 class ConsumerGroupTargetAssignmentMetadataKey:
     """ConsumerGroupTargetAssignmentMetadataKey, version 0."""
 
-    __slots__ = ('group_id',)
+    __slots__ = ("group_id",)
 
     group_id: str
 
@@ -37,7 +39,7 @@ class ConsumerGroupTargetAssignmentMetadataKey:
         self.group_id = group_id
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupTargetAssignmentMetadataKey:

@@ -8,18 +8,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    encode_count,
     encode_numbers,
     encode_size,
     encode_string,
-    read_count,
-    read_message,
     read_nullable_bytes,
     read_numbers,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_structs,
+    read_message,
     read_structs,
     struct_repr,
     structs_equal,
@@ -32,7 +33,7 @@ from pykclient.protocol.wire import (
 class TopicPartition:
     """TopicPartition, versions 0 to 3."""
 
-    __slots__ = ('topic', 'partitions')
+    __slots__ = ("topic", "partitions")
 
     topic: str
     partitions: list[int]
@@ -44,14 +45,12 @@ class TopicPartition:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_string(self.topic))
-        append(encode_count(self.partitions))
         append(encode_numbers(self.partitions, "i"))
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TopicPartition, int]:
         topic, position = read_string(buffer, position)
-        count, position = read_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
+        partitions, position = read_numbers(buffer, position, "i", 4)
         return TopicPartition(topic, partitions), position
 
     __eq__ = structs_equal
@@ -62,7 +61,7 @@ class TopicPartition:
 class ConsumerProtocolAssignment:
     """ConsumerProtocolAssignment, versions 0 to 3."""
 
-    __slots__ = ('assigned_partitions', 'user_data')
+    __slots__ = ("assigned_partitions", "user_data")
 
     assigned_partitions: list[TopicPartition]
     user_data: bytes | None
@@ -81,7 +80,7 @@ class ConsumerProtocolAssignment:
         self.user_data = user_data
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerProtocolAssignment:
@@ -89,9 +88,7 @@ class ConsumerProtocolAssignment:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_count(self.assigned_partitions))
-        for item in self.assigned_partitions:
-            item._write(out, version)
+        append_structs(out, self.assigned_partitions, version)
         if self.user_data is None:
             append(b"\xff\xff\xff\xff")
         else:
@@ -100,8 +97,7 @@ class ConsumerProtocolAssignment:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ConsumerProtocolAssignment, int]:
-        count, position = read_count(buffer, position, 6)
-        assigned_partitions, position = read_structs(buffer, position, version, count, TopicPartition._read)
+        assigned_partitions, position = read_structs(buffer, position, version, TopicPartition._read, 6)
         user_data, position = read_nullable_bytes(buffer, position)
         return ConsumerProtocolAssignment(assigned_partitions, user_data), position
 

@@ -9,21 +9,23 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    encode_count,
     encode_nullable_string,
     encode_numbers,
     encode_size,
     encode_string,
-    read_count,
-    read_message,
+    encode_strings,
     read_nullable_bytes,
     read_nullable_string,
     read_numbers,
     read_string,
     read_strings,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_structs,
+    read_message,
     read_structs,
     struct_repr,
     structs_equal,
@@ -37,7 +39,7 @@ _i = Struct(">i")
 class TopicPartition:
     """TopicPartition, versions 1 to 3."""
 
-    __slots__ = ('topic', 'partitions')
+    __slots__ = ("topic", "partitions")
 
     topic: str
     partitions: list[int]
@@ -49,14 +51,12 @@ class TopicPartition:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_string(self.topic))
-        append(encode_count(self.partitions))
         append(encode_numbers(self.partitions, "i"))
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TopicPartition, int]:
         topic, position = read_string(buffer, position)
-        count, position = read_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
+        partitions, position = read_numbers(buffer, position, "i", 4)
         return TopicPartition(topic, partitions), position
 
     __eq__ = structs_equal
@@ -67,7 +67,7 @@ class TopicPartition:
 class ConsumerProtocolSubscription:
     """ConsumerProtocolSubscription, versions 0 to 3."""
 
-    __slots__ = ('topics', 'user_data', 'owned_partitions', 'generation_id', 'rack_id')
+    __slots__ = ("topics", "user_data", "owned_partitions", "generation_id", "rack_id")
 
     topics: list[str]
     user_data: bytes | None
@@ -95,7 +95,7 @@ class ConsumerProtocolSubscription:
         self.rack_id = rack_id
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerProtocolSubscription:
@@ -103,18 +103,14 @@ class ConsumerProtocolSubscription:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_count(self.topics))
-        for item in self.topics:
-            append(encode_string(item))
+        append(encode_strings(self.topics))
         if self.user_data is None:
             append(b"\xff\xff\xff\xff")
         else:
             append(encode_size(self.user_data))
             append(self.user_data)
         if version >= 1:
-            append(encode_count(self.owned_partitions))
-            for item in self.owned_partitions:
-                item._write(out, version)
+            append_structs(out, self.owned_partitions, version)
         if version >= 2:
             append(_i.pack(self.generation_id))
         if version >= 3:
@@ -122,13 +118,10 @@ class ConsumerProtocolSubscription:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ConsumerProtocolSubscription, int]:
-        count, position = read_count(buffer, position, 2)
-        topics, position = read_strings(buffer, position, count)
+        topics, position = read_strings(buffer, position)
         user_data, position = read_nullable_bytes(buffer, position)
-        owned_partitions: list[TopicPartition]
         if version >= 1:
-            count, position = read_count(buffer, position, 6)
-            owned_partitions, position = read_structs(buffer, position, version, count, TopicPartition._read)
+            owned_partitions, position = read_structs(buffer, position, version, TopicPartition._read, 6)
         else:
             owned_partitions = []
         if version >= 2:
@@ -136,18 +129,11 @@ class ConsumerProtocolSubscription:
             position += 4
         else:
             generation_id = -1
-        rack_id: str | None
         if version >= 3:
             rack_id, position = read_nullable_string(buffer, position)
         else:
             rack_id = None
-        return ConsumerProtocolSubscription(
-            topics,
-            user_data,
-            owned_partitions,
-            generation_id,
-            rack_id,
-        ), position
+        return ConsumerProtocolSubscription(topics, user_data, owned_partitions, generation_id, rack_id), position
 
     __eq__ = structs_equal
     __repr__ = struct_repr

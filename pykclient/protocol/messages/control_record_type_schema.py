@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     read_message,
     struct_repr,
     structs_equal,
@@ -24,7 +26,7 @@ _h = Struct(">h")
 class ControlRecordTypeSchema:
     """ControlRecordTypeSchema, version 0."""
 
-    __slots__ = ('type',)
+    __slots__ = ("type",)
 
     type: int
 
@@ -37,7 +39,7 @@ class ControlRecordTypeSchema:
         self.type = type
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ControlRecordTypeSchema:

@@ -10,23 +10,24 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -40,7 +41,7 @@ _ih = Struct(">ih")
 class Listener:
     """Listener, version 0."""
 
-    __slots__ = ('name', 'host', 'port', 'security_protocol', 'unknown_tags')
+    __slots__ = ("name", "host", "port", "security_protocol", "unknown_tags")
 
     name: str
     host: str
@@ -78,7 +79,10 @@ class Listener:
         host, position = read_compact_string(buffer, position)
         port, security_protocol = _Hh.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Listener(name, host, port, security_protocol, tags), position
 
     __eq__ = structs_equal
@@ -89,7 +93,7 @@ class Listener:
 class Feature:
     """Feature, version 0."""
 
-    __slots__ = ('name', 'min_supported_version', 'max_supported_version', 'unknown_tags')
+    __slots__ = ("name", "min_supported_version", "max_supported_version", "unknown_tags")
 
     name: str
     min_supported_version: int
@@ -122,7 +126,10 @@ class Feature:
         name, position = read_compact_string(buffer, position)
         min_supported_version, max_supported_version = _hh.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Feature(name, min_supported_version, max_supported_version, tags), position
 
     __eq__ = structs_equal
@@ -134,12 +141,7 @@ class ControllerRegistrationRequest:
     """ControllerRegistrationRequest, version 0."""
 
     __slots__ = (
-        'controller_id',
-        'incarnation_id',
-        'zk_migration_ready',
-        'listeners',
-        'features',
-        'unknown_tags',
+        "controller_id", "incarnation_id", "zk_migration_ready", "listeners", "features", "unknown_tags",
     )
 
     controller_id: int
@@ -171,7 +173,7 @@ class ControllerRegistrationRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ControllerRegistrationRequest:
@@ -180,12 +182,8 @@ class ControllerRegistrationRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_iut.pack(self.controller_id, self.incarnation_id.bytes, self.zk_migration_ready))
-        append(encode_compact_count(self.listeners))
-        for item in self.listeners:
-            item._write(out, version)
-        append(encode_compact_count(self.features))
-        for item in self.features:
-            item._write(out, version)
+        append_compact_structs(out, self.listeners, version)
+        append_compact_structs(out, self.features, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -196,18 +194,14 @@ class ControllerRegistrationRequest:
         controller_id, incarnation_id, zk_migration_ready = _iut.unpack_from(buffer, position)
         position += 21
         incarnation_id = uuid_of(incarnation_id)
-        count, position = read_compact_count(buffer, position, 7)
-        listeners, position = read_structs(buffer, position, version, count, Listener._read)
-        count, position = read_compact_count(buffer, position, 6)
-        features, position = read_structs(buffer, position, version, count, Feature._read)
-        tags, position = read_unknown_tags(buffer, position)
+        listeners, position = read_compact_structs(buffer, position, version, Listener._read, 7)
+        features, position = read_compact_structs(buffer, position, version, Feature._read, 6)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ControllerRegistrationRequest(
-            controller_id,
-            incarnation_id,
-            zk_migration_ready,
-            listeners,
-            features,
-            tags,
+            controller_id, incarnation_id, zk_migration_ready, listeners, features, tags,
         ), position
 
     __eq__ = structs_equal
@@ -218,7 +212,7 @@ class ControllerRegistrationRequest:
 class ControllerRegistrationResponse:
     """ControllerRegistrationResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -243,7 +237,7 @@ class ControllerRegistrationResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ControllerRegistrationResponse:
@@ -263,7 +257,10 @@ class ControllerRegistrationResponse:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ControllerRegistrationResponse(throttle_time_ms, error_code, error_message, tags), position
 
     __eq__ = structs_equal

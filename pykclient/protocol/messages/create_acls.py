@@ -9,23 +9,25 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_string,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -44,14 +46,8 @@ class AclCreation:
     """AclCreation, versions 1 to 3."""
 
     __slots__ = (
-        'resource_type',
-        'resource_name',
-        'resource_pattern_type',
-        'principal',
-        'host',
-        'operation',
-        'permission_type',
-        'unknown_tags',
+        "resource_type", "resource_name", "resource_pattern_type", "principal", "host", "operation",
+        "permission_type", "unknown_tags",
     )
 
     resource_type: int
@@ -105,6 +101,8 @@ class AclCreation:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AclCreation, int]:
@@ -126,18 +124,14 @@ class AclCreation:
             host, position = read_string(buffer, position)
         operation, permission_type = _bb.unpack_from(buffer, position)
         position += 2
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AclCreation(
-            resource_type,
-            resource_name,
-            resource_pattern_type,
-            principal,
-            host,
-            operation,
-            permission_type,
+            resource_type, resource_name, resource_pattern_type, principal, host, operation, permission_type,
             tags,
         ), position
 
@@ -149,7 +143,7 @@ class AclCreation:
 class CreateAclsRequest:
     """CreateAclsRequest, versions 1 to 3."""
 
-    __slots__ = ('creations', 'unknown_tags')
+    __slots__ = ("creations", "unknown_tags")
 
     creations: list[AclCreation]
     unknown_tags: dict[int, bytes] | None
@@ -168,7 +162,7 @@ class CreateAclsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreateAclsRequest:
@@ -177,32 +171,29 @@ class CreateAclsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 2:
-            append(encode_compact_count(self.creations))
-            for item in self.creations:
-                item._write(out, version)
+            append_compact_structs(out, self.creations, version)
         else:
-            append(encode_count(self.creations))
-            for item in self.creations:
-                item._write(out, version)
+            append_structs(out, self.creations, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreateAclsRequest, int]:
-        creations: list[AclCreation]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 8)
-            creations, position = read_structs(buffer, position, version, count, AclCreation._read)
+            creations, position = read_compact_structs(buffer, position, version, AclCreation._read, 8)
         else:
-            count, position = read_count(buffer, position, 8)
-            creations, position = read_structs(buffer, position, version, count, AclCreation._read)
-        if version >= 2:
+            creations, position = read_structs(buffer, position, version, AclCreation._read, 8)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreateAclsRequest(creations, tags), position
 
     __eq__ = structs_equal
@@ -213,7 +204,7 @@ class CreateAclsRequest:
 class AclCreationResult:
     """AclCreationResult, versions 1 to 3."""
 
-    __slots__ = ('error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("error_code", "error_message", "unknown_tags")
 
     error_code: int
     error_message: str | None
@@ -241,20 +232,23 @@ class AclCreationResult:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AclCreationResult, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        error_message: str | None
         if version >= 2:
             error_message, position = read_compact_nullable_string(buffer, position)
         else:
             error_message, position = read_nullable_string(buffer, position)
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AclCreationResult(error_code, error_message, tags), position
 
     __eq__ = structs_equal
@@ -265,7 +259,7 @@ class AclCreationResult:
 class CreateAclsResponse:
     """CreateAclsResponse, versions 1 to 3."""
 
-    __slots__ = ('throttle_time_ms', 'results', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "results", "unknown_tags")
 
     throttle_time_ms: int
     results: list[AclCreationResult]
@@ -287,7 +281,7 @@ class CreateAclsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreateAclsResponse:
@@ -297,34 +291,31 @@ class CreateAclsResponse:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
         if version >= 2:
-            append(encode_compact_count(self.results))
-            for item in self.results:
-                item._write(out, version)
+            append_compact_structs(out, self.results, version)
         else:
-            append(encode_count(self.results))
-            for item in self.results:
-                item._write(out, version)
+            append_structs(out, self.results, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreateAclsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        results: list[AclCreationResult]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 4)
-            results, position = read_structs(buffer, position, version, count, AclCreationResult._read)
+            results, position = read_compact_structs(buffer, position, version, AclCreationResult._read, 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            results, position = read_structs(buffer, position, version, count, AclCreationResult._read)
-        if version >= 2:
+            results, position = read_structs(buffer, position, version, AclCreationResult._read, 4)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreateAclsResponse(throttle_time_ms, results, tags), position
 
     __eq__ = structs_equal

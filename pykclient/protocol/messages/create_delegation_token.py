@@ -9,26 +9,27 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_size,
     encode_compact_string,
-    encode_count,
     encode_size,
     encode_string,
-    not_carried,
     read_bytes,
     read_compact_bytes,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -46,7 +47,7 @@ _qqq = Struct(">qqq")
 class CreatableRenewers:
     """CreatableRenewers, versions 1 to 3."""
 
-    __slots__ = ('principal_type', 'principal_name', 'unknown_tags')
+    __slots__ = ("principal_type", "principal_name", "unknown_tags")
 
     principal_type: str
     principal_name: str
@@ -77,6 +78,8 @@ class CreatableRenewers:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreatableRenewers, int]:
@@ -88,10 +91,12 @@ class CreatableRenewers:
             principal_name, position = read_compact_string(buffer, position)
         else:
             principal_name, position = read_string(buffer, position)
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreatableRenewers(principal_type, principal_name, tags), position
 
     __eq__ = structs_equal
@@ -102,7 +107,7 @@ class CreatableRenewers:
 class CreateDelegationTokenRequest:
     """CreateDelegationTokenRequest, versions 1 to 3."""
 
-    __slots__ = ('owner_principal_type', 'owner_principal_name', 'renewers', 'max_lifetime_ms', 'unknown_tags')
+    __slots__ = ("owner_principal_type", "owner_principal_name", "renewers", "max_lifetime_ms", "unknown_tags")
 
     owner_principal_type: str | None
     owner_principal_name: str | None
@@ -130,7 +135,7 @@ class CreateDelegationTokenRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreateDelegationTokenRequest:
@@ -143,67 +148,56 @@ class CreateDelegationTokenRequest:
         elif version >= 2:
             if self.owner_principal_type is None or self.owner_principal_type:
                 raise not_carried(self, "owner_principal_type", version)
-        else:
-            if self.owner_principal_type is None or self.owner_principal_type:
-                raise not_carried(self, "owner_principal_type", version)
+        elif self.owner_principal_type is None or self.owner_principal_type:
+            raise not_carried(self, "owner_principal_type", version)
         if version >= 3:
             append(encode_compact_nullable_string(self.owner_principal_name))
         elif version >= 2:
             if self.owner_principal_name is None or self.owner_principal_name:
                 raise not_carried(self, "owner_principal_name", version)
-        else:
-            if self.owner_principal_name is None or self.owner_principal_name:
-                raise not_carried(self, "owner_principal_name", version)
+        elif self.owner_principal_name is None or self.owner_principal_name:
+            raise not_carried(self, "owner_principal_name", version)
         if version >= 2:
-            append(encode_compact_count(self.renewers))
-            for item in self.renewers:
-                item._write(out, version)
+            append_compact_structs(out, self.renewers, version)
         else:
-            append(encode_count(self.renewers))
-            for item in self.renewers:
-                item._write(out, version)
+            append_structs(out, self.renewers, version)
         append(_q.pack(self.max_lifetime_ms))
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreateDelegationTokenRequest, int]:
-        owner_principal_type: str | None
         if version >= 3:
             owner_principal_type, position = read_compact_nullable_string(buffer, position)
         elif version >= 2:
             owner_principal_type = ""
         else:
             owner_principal_type = ""
-        owner_principal_name: str | None
         if version >= 3:
             owner_principal_name, position = read_compact_nullable_string(buffer, position)
         elif version >= 2:
             owner_principal_name = ""
         else:
             owner_principal_name = ""
-        renewers: list[CreatableRenewers]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 3)
-            renewers, position = read_structs(buffer, position, version, count, CreatableRenewers._read)
+            renewers, position = read_compact_structs(buffer, position, version, CreatableRenewers._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            renewers, position = read_structs(buffer, position, version, count, CreatableRenewers._read)
+            renewers, position = read_structs(buffer, position, version, CreatableRenewers._read, 3)
         (max_lifetime_ms,) = _q.unpack_from(buffer, position)
         position += 8
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreateDelegationTokenRequest(
-            owner_principal_type,
-            owner_principal_name,
-            renewers,
-            max_lifetime_ms,
-            tags,
+            owner_principal_type, owner_principal_name, renewers, max_lifetime_ms, tags,
         ), position
 
     __eq__ = structs_equal
@@ -215,18 +209,9 @@ class CreateDelegationTokenResponse:
     """CreateDelegationTokenResponse, versions 1 to 3."""
 
     __slots__ = (
-        'error_code',
-        'principal_type',
-        'principal_name',
-        'token_requester_principal_type',
-        'token_requester_principal_name',
-        'issue_timestamp_ms',
-        'expiry_timestamp_ms',
-        'max_timestamp_ms',
-        'token_id',
-        'hmac',
-        'throttle_time_ms',
-        'unknown_tags',
+        "error_code", "principal_type", "principal_name", "token_requester_principal_type",
+        "token_requester_principal_name", "issue_timestamp_ms", "expiry_timestamp_ms", "max_timestamp_ms",
+        "token_id", "hmac", "throttle_time_ms", "unknown_tags",
     )
 
     error_code: int
@@ -276,7 +261,7 @@ class CreateDelegationTokenResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreateDelegationTokenResponse:
@@ -298,17 +283,15 @@ class CreateDelegationTokenResponse:
         elif version >= 2:
             if self.token_requester_principal_type:
                 raise not_carried(self, "token_requester_principal_type", version)
-        else:
-            if self.token_requester_principal_type:
-                raise not_carried(self, "token_requester_principal_type", version)
+        elif self.token_requester_principal_type:
+            raise not_carried(self, "token_requester_principal_type", version)
         if version >= 3:
             append(encode_compact_string(self.token_requester_principal_name))
         elif version >= 2:
             if self.token_requester_principal_name:
                 raise not_carried(self, "token_requester_principal_name", version)
-        else:
-            if self.token_requester_principal_name:
-                raise not_carried(self, "token_requester_principal_name", version)
+        elif self.token_requester_principal_name:
+            raise not_carried(self, "token_requester_principal_name", version)
         append(_qqq.pack(self.issue_timestamp_ms, self.expiry_timestamp_ms, self.max_timestamp_ms))
         if version >= 2:
             append(encode_compact_string(self.token_id))
@@ -326,6 +309,8 @@ class CreateDelegationTokenResponse:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreateDelegationTokenResponse, int]:
@@ -363,23 +348,16 @@ class CreateDelegationTokenResponse:
             hmac, position = read_bytes(buffer, position)
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreateDelegationTokenResponse(
-            error_code,
-            principal_type,
-            principal_name,
-            token_requester_principal_type,
-            token_requester_principal_name,
-            issue_timestamp_ms,
-            expiry_timestamp_ms,
-            max_timestamp_ms,
-            token_id,
-            hmac,
-            throttle_time_ms,
-            tags,
+            error_code, principal_type, principal_name, token_requester_principal_type,
+            token_requester_principal_name, issue_timestamp_ms, expiry_timestamp_ms, max_timestamp_ms, token_id,
+            hmac, throttle_time_ms, tags,
         ), position
 
     __eq__ = structs_equal

@@ -9,27 +9,31 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_numbers,
     encode_string,
-    read_compact_count,
-    read_compact_nullable_count,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
-    read_count,
-    read_message,
-    read_nullable_count,
     read_nullable_string,
     read_numbers,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_nullable_structs,
+    read_compact_structs,
+    read_message,
+    read_nullable_structs,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -46,7 +50,7 @@ _it = Struct(">i?")
 class CreatePartitionsAssignment:
     """CreatePartitionsAssignment, versions 0 to 3."""
 
-    __slots__ = ('broker_ids', 'unknown_tags')
+    __slots__ = ("broker_ids", "unknown_tags")
 
     broker_ids: list[int]
     unknown_tags: dict[int, bytes] | None
@@ -58,30 +62,29 @@ class CreatePartitionsAssignment:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 2:
-            append(encode_compact_count(self.broker_ids))
-            append(encode_numbers(self.broker_ids, "i"))
+            append(encode_compact_numbers(self.broker_ids, "i"))
         else:
-            append(encode_count(self.broker_ids))
             append(encode_numbers(self.broker_ids, "i"))
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreatePartitionsAssignment, int]:
-        broker_ids: list[int]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 4)
-            broker_ids, position = read_numbers(buffer, position, count, "i")
+            broker_ids, position = read_compact_numbers(buffer, position, "i", 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            broker_ids, position = read_numbers(buffer, position, count, "i")
-        if version >= 2:
+            broker_ids, position = read_numbers(buffer, position, "i", 4)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreatePartitionsAssignment(broker_ids, tags), position
 
     __eq__ = structs_equal
@@ -92,7 +95,7 @@ class CreatePartitionsAssignment:
 class CreatePartitionsTopic:
     """CreatePartitionsTopic, versions 0 to 3."""
 
-    __slots__ = ('name', 'count', 'assignments', 'unknown_tags')
+    __slots__ = ("name", "count", "assignments", "unknown_tags")
 
     name: str
     count: int
@@ -122,21 +125,19 @@ class CreatePartitionsTopic:
             if self.assignments is None:
                 append(b"\0")
             else:
-                append(encode_compact_count(self.assignments))
-                for item in self.assignments:
-                    item._write(out, version)
+                append_compact_structs(out, self.assignments, version)
         else:
             if self.assignments is None:
                 append(b"\xff\xff\xff\xff")
             else:
-                append(encode_count(self.assignments))
-                for item in self.assignments:
-                    item._write(out, version)
+                append_structs(out, self.assignments, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreatePartitionsTopic, int]:
@@ -146,23 +147,20 @@ class CreatePartitionsTopic:
             name, position = read_string(buffer, position)
         (count_,) = _i.unpack_from(buffer, position)
         position += 4
-        assignments: list[CreatePartitionsAssignment] | None
         if version >= 2:
-            count, position = read_compact_nullable_count(buffer, position, 2)
-            if count < 0:
-                assignments = None
-            else:
-                assignments, position = read_structs(buffer, position, version, count, CreatePartitionsAssignment._read)
+            assignments, position = read_compact_nullable_structs(
+                buffer, position, version, CreatePartitionsAssignment._read, 2,
+            )
         else:
-            count, position = read_nullable_count(buffer, position, 2)
-            if count < 0:
-                assignments = None
-            else:
-                assignments, position = read_structs(buffer, position, version, count, CreatePartitionsAssignment._read)
-        if version >= 2:
+            assignments, position = read_nullable_structs(
+                buffer, position, version, CreatePartitionsAssignment._read, 2,
+            )
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreatePartitionsTopic(name, count_, assignments, tags), position
 
     __eq__ = structs_equal
@@ -173,7 +171,7 @@ class CreatePartitionsTopic:
 class CreatePartitionsRequest:
     """CreatePartitionsRequest, versions 0 to 3."""
 
-    __slots__ = ('topics', 'timeout_ms', 'validate_only', 'unknown_tags')
+    __slots__ = ("topics", "timeout_ms", "validate_only", "unknown_tags")
 
     topics: list[CreatePartitionsTopic]
     timeout_ms: int
@@ -198,7 +196,7 @@ class CreatePartitionsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreatePartitionsRequest:
@@ -207,35 +205,32 @@ class CreatePartitionsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 2:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         append(_it.pack(self.timeout_ms, self.validate_only))
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreatePartitionsRequest, int]:
-        topics: list[CreatePartitionsTopic]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 7)
-            topics, position = read_structs(buffer, position, version, count, CreatePartitionsTopic._read)
+            topics, position = read_compact_structs(buffer, position, version, CreatePartitionsTopic._read, 7)
         else:
-            count, position = read_count(buffer, position, 7)
-            topics, position = read_structs(buffer, position, version, count, CreatePartitionsTopic._read)
+            topics, position = read_structs(buffer, position, version, CreatePartitionsTopic._read, 7)
         timeout_ms, validate_only = _it.unpack_from(buffer, position)
         position += 5
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreatePartitionsRequest(topics, timeout_ms, validate_only, tags), position
 
     __eq__ = structs_equal
@@ -246,7 +241,7 @@ class CreatePartitionsRequest:
 class CreatePartitionsTopicResult:
     """CreatePartitionsTopicResult, versions 0 to 3."""
 
-    __slots__ = ('name', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("name", "error_code", "error_message", "unknown_tags")
 
     name: str
     error_code: int
@@ -281,6 +276,8 @@ class CreatePartitionsTopicResult:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreatePartitionsTopicResult, int]:
@@ -290,15 +287,16 @@ class CreatePartitionsTopicResult:
             name, position = read_string(buffer, position)
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        error_message: str | None
         if version >= 2:
             error_message, position = read_compact_nullable_string(buffer, position)
         else:
             error_message, position = read_nullable_string(buffer, position)
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreatePartitionsTopicResult(name, error_code, error_message, tags), position
 
     __eq__ = structs_equal
@@ -309,7 +307,7 @@ class CreatePartitionsTopicResult:
 class CreatePartitionsResponse:
     """CreatePartitionsResponse, versions 0 to 3."""
 
-    __slots__ = ('throttle_time_ms', 'results', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "results", "unknown_tags")
 
     throttle_time_ms: int
     results: list[CreatePartitionsTopicResult]
@@ -331,7 +329,7 @@ class CreatePartitionsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreatePartitionsResponse:
@@ -341,34 +339,31 @@ class CreatePartitionsResponse:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
         if version >= 2:
-            append(encode_compact_count(self.results))
-            for item in self.results:
-                item._write(out, version)
+            append_compact_structs(out, self.results, version)
         else:
-            append(encode_count(self.results))
-            for item in self.results:
-                item._write(out, version)
+            append_structs(out, self.results, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreatePartitionsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        results: list[CreatePartitionsTopicResult]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 5)
-            results, position = read_structs(buffer, position, version, count, CreatePartitionsTopicResult._read)
+            results, position = read_compact_structs(buffer, position, version, CreatePartitionsTopicResult._read, 5)
         else:
-            count, position = read_count(buffer, position, 5)
-            results, position = read_structs(buffer, position, version, count, CreatePartitionsTopicResult._read)
-        if version >= 2:
+            results, position = read_structs(buffer, position, version, CreatePartitionsTopicResult._read, 5)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreatePartitionsResponse(throttle_time_ms, results, tags), position
 
     __eq__ = structs_equal

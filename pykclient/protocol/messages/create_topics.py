@@ -10,35 +10,39 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_numbers,
     encode_string,
-    read_compact_count,
-    read_compact_nullable_count,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_string,
     read_numbers,
     read_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_nullable_structs,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -54,7 +58,7 @@ _ih = Struct(">ih")
 class CreatableReplicaAssignment:
     """CreatableReplicaAssignment, versions 2 to 7."""
 
-    __slots__ = ('partition_index', 'broker_ids', 'unknown_tags')
+    __slots__ = ("partition_index", "broker_ids", "unknown_tags")
 
     partition_index: int
     broker_ids: list[int]
@@ -74,32 +78,31 @@ class CreatableReplicaAssignment:
         append = out.append
         append(_i.pack(self.partition_index))
         if version >= 5:
-            append(encode_compact_count(self.broker_ids))
-            append(encode_numbers(self.broker_ids, "i"))
+            append(encode_compact_numbers(self.broker_ids, "i"))
         else:
-            append(encode_count(self.broker_ids))
             append(encode_numbers(self.broker_ids, "i"))
         if version >= 5:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreatableReplicaAssignment, int]:
         (partition_index,) = _i.unpack_from(buffer, position)
         position += 4
-        broker_ids: list[int]
         if version >= 5:
-            count, position = read_compact_count(buffer, position, 4)
-            broker_ids, position = read_numbers(buffer, position, count, "i")
+            broker_ids, position = read_compact_numbers(buffer, position, "i", 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            broker_ids, position = read_numbers(buffer, position, count, "i")
-        if version >= 5:
+            broker_ids, position = read_numbers(buffer, position, "i", 4)
+        if version < 5:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreatableReplicaAssignment(partition_index, broker_ids, tags), position
 
     __eq__ = structs_equal
@@ -110,7 +113,7 @@ class CreatableReplicaAssignment:
 class CreatableTopicConfig:
     """CreatableTopicConfig, versions 2 to 7."""
 
-    __slots__ = ('name', 'value', 'unknown_tags')
+    __slots__ = ("name", "value", "unknown_tags")
 
     name: str
     value: str | None
@@ -141,6 +144,8 @@ class CreatableTopicConfig:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreatableTopicConfig, int]:
@@ -148,15 +153,16 @@ class CreatableTopicConfig:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        value: str | None
         if version >= 5:
             value, position = read_compact_nullable_string(buffer, position)
         else:
             value, position = read_nullable_string(buffer, position)
-        if version >= 5:
+        if version < 5:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreatableTopicConfig(name, value, tags), position
 
     __eq__ = structs_equal
@@ -167,7 +173,7 @@ class CreatableTopicConfig:
 class CreatableTopic:
     """CreatableTopic, versions 2 to 7."""
 
-    __slots__ = ('name', 'num_partitions', 'replication_factor', 'assignments', 'configs', 'unknown_tags')
+    __slots__ = ("name", "num_partitions", "replication_factor", "assignments", "configs", "unknown_tags")
 
     name: str
     num_partitions: int
@@ -200,26 +206,20 @@ class CreatableTopic:
             append(encode_string(self.name))
         append(_ih.pack(self.num_partitions, self.replication_factor))
         if version >= 5:
-            append(encode_compact_count(self.assignments))
-            for item in self.assignments:
-                item._write(out, version)
+            append_compact_structs(out, self.assignments, version)
         else:
-            append(encode_count(self.assignments))
-            for item in self.assignments:
-                item._write(out, version)
+            append_structs(out, self.assignments, version)
         if version >= 5:
-            append(encode_compact_count(self.configs))
-            for item in self.configs:
-                item._write(out, version)
+            append_compact_structs(out, self.configs, version)
         else:
-            append(encode_count(self.configs))
-            for item in self.configs:
-                item._write(out, version)
+            append_structs(out, self.configs, version)
         if version >= 5:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreatableTopic, int]:
@@ -229,24 +229,20 @@ class CreatableTopic:
             name, position = read_string(buffer, position)
         num_partitions, replication_factor = _ih.unpack_from(buffer, position)
         position += 6
-        assignments: list[CreatableReplicaAssignment]
         if version >= 5:
-            count, position = read_compact_count(buffer, position, 6)
-            assignments, position = read_structs(buffer, position, version, count, CreatableReplicaAssignment._read)
+            assignments, position = read_compact_structs(buffer, position, version, CreatableReplicaAssignment._read, 6)
         else:
-            count, position = read_count(buffer, position, 6)
-            assignments, position = read_structs(buffer, position, version, count, CreatableReplicaAssignment._read)
-        configs: list[CreatableTopicConfig]
+            assignments, position = read_structs(buffer, position, version, CreatableReplicaAssignment._read, 6)
         if version >= 5:
-            count, position = read_compact_count(buffer, position, 3)
-            configs, position = read_structs(buffer, position, version, count, CreatableTopicConfig._read)
+            configs, position = read_compact_structs(buffer, position, version, CreatableTopicConfig._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            configs, position = read_structs(buffer, position, version, count, CreatableTopicConfig._read)
-        if version >= 5:
+            configs, position = read_structs(buffer, position, version, CreatableTopicConfig._read, 3)
+        if version < 5:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreatableTopic(name, num_partitions, replication_factor, assignments, configs, tags), position
 
     __eq__ = structs_equal
@@ -257,7 +253,7 @@ class CreatableTopic:
 class CreateTopicsRequest:
     """CreateTopicsRequest, versions 2 to 7."""
 
-    __slots__ = ('topics', 'timeout_ms', 'validate_only', 'unknown_tags')
+    __slots__ = ("topics", "timeout_ms", "validate_only", "unknown_tags")
 
     topics: list[CreatableTopic]
     timeout_ms: int
@@ -282,7 +278,7 @@ class CreateTopicsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 2, 7)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreateTopicsRequest:
@@ -291,35 +287,32 @@ class CreateTopicsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 5:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         append(_it.pack(self.timeout_ms, self.validate_only))
         if version >= 5:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreateTopicsRequest, int]:
-        topics: list[CreatableTopic]
         if version >= 5:
-            count, position = read_compact_count(buffer, position, 10)
-            topics, position = read_structs(buffer, position, version, count, CreatableTopic._read)
+            topics, position = read_compact_structs(buffer, position, version, CreatableTopic._read, 10)
         else:
-            count, position = read_count(buffer, position, 10)
-            topics, position = read_structs(buffer, position, version, count, CreatableTopic._read)
+            topics, position = read_structs(buffer, position, version, CreatableTopic._read, 10)
         timeout_ms, validate_only = _it.unpack_from(buffer, position)
         position += 5
-        if version >= 5:
+        if version < 5:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreateTopicsRequest(topics, timeout_ms, validate_only, tags), position
 
     __eq__ = structs_equal
@@ -330,7 +323,7 @@ class CreateTopicsRequest:
 class CreatableTopicConfigs:
     """CreatableTopicConfigs, versions 5 to 7."""
 
-    __slots__ = ('name', 'value', 'read_only', 'config_source', 'is_sensitive', 'unknown_tags')
+    __slots__ = ("name", "value", "read_only", "config_source", "is_sensitive", "unknown_tags")
 
     name: str
     value: str | None
@@ -371,7 +364,10 @@ class CreatableTopicConfigs:
         value, position = read_compact_nullable_string(buffer, position)
         read_only, config_source, is_sensitive = _tbt.unpack_from(buffer, position)
         position += 3
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return CreatableTopicConfigs(name, value, read_only, config_source, is_sensitive, tags), position
 
     __eq__ = structs_equal
@@ -383,15 +379,8 @@ class CreatableTopicResult:
     """CreatableTopicResult, versions 2 to 7."""
 
     __slots__ = (
-        'name',
-        'topic_id',
-        'error_code',
-        'error_message',
-        'topic_config_error_code',
-        'num_partitions',
-        'replication_factor',
-        'configs',
-        'unknown_tags',
+        "name", "topic_id", "error_code", "error_message", "topic_config_error_code", "num_partitions",
+        "replication_factor", "configs", "unknown_tags",
     )
 
     name: str
@@ -446,20 +435,17 @@ class CreatableTopicResult:
             if self.configs is None:
                 append(b"\0")
             else:
-                append(encode_compact_count(self.configs))
-                for item in self.configs:
-                    item._write(out, version)
+                append_compact_structs(out, self.configs, version)
         known: list[tuple[int, bytes]] = []
-        if version >= 5:
-            if self.topic_config_error_code != 0:
-                part: list[Buffer] = []
-                part.append(_h.pack(self.topic_config_error_code))
-                known.append((0, b"".join(part)))
+        if version >= 5 and self.topic_config_error_code != 0:
+            known.append((0, _h.pack(self.topic_config_error_code)))
         if version >= 5:
             if known or self.unknown_tags:
                 append_tags(out, known, self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreatableTopicResult, int]:
@@ -475,7 +461,6 @@ class CreatableTopicResult:
             (error_code,) = _h.unpack_from(buffer, position)
             position += 2
             topic_id = ZERO_UUID
-        error_message: str | None
         if version >= 5:
             error_message, position = read_compact_nullable_string(buffer, position)
         else:
@@ -486,13 +471,8 @@ class CreatableTopicResult:
         else:
             num_partitions = -1
             replication_factor = -1
-        configs: list[CreatableTopicConfigs] | None
         if version >= 5:
-            count, position = read_compact_nullable_count(buffer, position, 6)
-            if count < 0:
-                configs = None
-            else:
-                configs, position = read_structs(buffer, position, version, count, CreatableTopicConfigs._read)
+            configs, position = read_compact_nullable_structs(buffer, position, version, CreatableTopicConfigs._read, 6)
         else:
             configs = []
         topic_config_error_code = 0
@@ -513,17 +493,10 @@ class CreatableTopicResult:
                         tags[tag] = bytes(buffer[position:end])
                         position = end
                     if position != end:
-                        check_tag_end(position, end, tag)
+                        raise tag_end_missed(tag, position, end)
         return CreatableTopicResult(
-            name,
-            topic_id,
-            error_code,
-            error_message,
-            topic_config_error_code,
-            num_partitions,
-            replication_factor,
-            configs,
-            tags,
+            name, topic_id, error_code, error_message, topic_config_error_code, num_partitions,
+            replication_factor, configs, tags,
         ), position
 
     __eq__ = structs_equal
@@ -534,7 +507,7 @@ class CreatableTopicResult:
 class CreateTopicsResponse:
     """CreateTopicsResponse, versions 2 to 7."""
 
-    __slots__ = ('throttle_time_ms', 'topics', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "topics", "unknown_tags")
 
     throttle_time_ms: int
     topics: list[CreatableTopicResult]
@@ -556,7 +529,7 @@ class CreateTopicsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 2, 7)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreateTopicsResponse:
@@ -566,34 +539,31 @@ class CreateTopicsResponse:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
         if version >= 5:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 5:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreateTopicsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        topics: list[CreatableTopicResult]
         if version >= 5:
-            count, position = read_compact_count(buffer, position, 6)
-            topics, position = read_structs(buffer, position, version, count, CreatableTopicResult._read)
+            topics, position = read_compact_structs(buffer, position, version, CreatableTopicResult._read, 6)
         else:
-            count, position = read_count(buffer, position, 6)
-            topics, position = read_structs(buffer, position, version, count, CreatableTopicResult._read)
-        if version >= 5:
+            topics, position = read_structs(buffer, position, version, CreatableTopicResult._read, 6)
+        if version < 5:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return CreateTopicsResponse(throttle_time_ms, topics, tags), position
 
     __eq__ = structs_equal

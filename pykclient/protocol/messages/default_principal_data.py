@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
     encode_compact_string,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
@@ -28,7 +30,7 @@ _t = Struct(">?")
 class DefaultPrincipalData:
     """DefaultPrincipalData, version 0."""
 
-    __slots__ = ('type', 'name', 'token_authenticated', 'unknown_tags')
+    __slots__ = ("type", "name", "token_authenticated", "unknown_tags")
 
     type: str
     name: str
@@ -53,7 +55,7 @@ class DefaultPrincipalData:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DefaultPrincipalData:
@@ -75,7 +77,10 @@ class DefaultPrincipalData:
         name, position = read_compact_string(buffer, position)
         (token_authenticated,) = _t.unpack_from(buffer, position)
         position += 1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DefaultPrincipalData(type, name, token_authenticated, tags), position
 
     __eq__ = structs_equal

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_string,
-    read_compact_count,
+    encode_compact_strings,
     read_compact_string,
     read_compact_strings,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
@@ -33,14 +34,8 @@ class DelegationTokenRecord:
     """DelegationTokenRecord, version 0."""
 
     __slots__ = (
-        'owner',
-        'requester',
-        'renewers',
-        'issue_timestamp',
-        'max_timestamp',
-        'expiration_timestamp',
-        'token_id',
-        'unknown_tags',
+        "owner", "requester", "renewers", "issue_timestamp", "max_timestamp", "expiration_timestamp",
+        "token_id", "unknown_tags",
     )
 
     owner: str
@@ -78,7 +73,7 @@ class DelegationTokenRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DelegationTokenRecord:
@@ -88,9 +83,7 @@ class DelegationTokenRecord:
         append = out.append
         append(encode_compact_string(self.owner))
         append(encode_compact_string(self.requester))
-        append(encode_compact_count(self.renewers))
-        for item in self.renewers:
-            append(encode_compact_string(item))
+        append(encode_compact_strings(self.renewers))
         append(_qqq.pack(self.issue_timestamp, self.max_timestamp, self.expiration_timestamp))
         append(encode_compact_string(self.token_id))
         if self.unknown_tags:
@@ -102,21 +95,16 @@ class DelegationTokenRecord:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DelegationTokenRecord, int]:
         owner, position = read_compact_string(buffer, position)
         requester, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 1)
-        renewers, position = read_compact_strings(buffer, position, count)
+        renewers, position = read_compact_strings(buffer, position)
         issue_timestamp, max_timestamp, expiration_timestamp = _qqq.unpack_from(buffer, position)
         position += 24
         token_id, position = read_compact_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DelegationTokenRecord(
-            owner,
-            requester,
-            renewers,
-            issue_timestamp,
-            max_timestamp,
-            expiration_timestamp,
-            token_id,
-            tags,
+            owner, requester, renewers, issue_timestamp, max_timestamp, expiration_timestamp, token_id, tags,
         ), position
 
     __eq__ = structs_equal

@@ -9,23 +9,25 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_string,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -44,14 +46,8 @@ class DeleteAclsFilter:
     """DeleteAclsFilter, versions 1 to 3."""
 
     __slots__ = (
-        'resource_type_filter',
-        'resource_name_filter',
-        'pattern_type_filter',
-        'principal_filter',
-        'host_filter',
-        'operation',
-        'permission_type',
-        'unknown_tags',
+        "resource_type_filter", "resource_name_filter", "pattern_type_filter", "principal_filter",
+        "host_filter", "operation", "permission_type", "unknown_tags",
     )
 
     resource_type_filter: int
@@ -105,43 +101,38 @@ class DeleteAclsFilter:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteAclsFilter, int]:
         (resource_type_filter,) = _b.unpack_from(buffer, position)
         position += 1
-        resource_name_filter: str | None
         if version >= 2:
             resource_name_filter, position = read_compact_nullable_string(buffer, position)
         else:
             resource_name_filter, position = read_nullable_string(buffer, position)
         (pattern_type_filter,) = _b.unpack_from(buffer, position)
         position += 1
-        principal_filter: str | None
         if version >= 2:
             principal_filter, position = read_compact_nullable_string(buffer, position)
         else:
             principal_filter, position = read_nullable_string(buffer, position)
-        host_filter: str | None
         if version >= 2:
             host_filter, position = read_compact_nullable_string(buffer, position)
         else:
             host_filter, position = read_nullable_string(buffer, position)
         operation, permission_type = _bb.unpack_from(buffer, position)
         position += 2
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteAclsFilter(
-            resource_type_filter,
-            resource_name_filter,
-            pattern_type_filter,
-            principal_filter,
-            host_filter,
-            operation,
-            permission_type,
-            tags,
+            resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter,
+            operation, permission_type, tags,
         ), position
 
     __eq__ = structs_equal
@@ -152,7 +143,7 @@ class DeleteAclsFilter:
 class DeleteAclsRequest:
     """DeleteAclsRequest, versions 1 to 3."""
 
-    __slots__ = ('filters', 'unknown_tags')
+    __slots__ = ("filters", "unknown_tags")
 
     filters: list[DeleteAclsFilter]
     unknown_tags: dict[int, bytes] | None
@@ -171,7 +162,7 @@ class DeleteAclsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteAclsRequest:
@@ -180,32 +171,29 @@ class DeleteAclsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 2:
-            append(encode_compact_count(self.filters))
-            for item in self.filters:
-                item._write(out, version)
+            append_compact_structs(out, self.filters, version)
         else:
-            append(encode_count(self.filters))
-            for item in self.filters:
-                item._write(out, version)
+            append_structs(out, self.filters, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteAclsRequest, int]:
-        filters: list[DeleteAclsFilter]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 8)
-            filters, position = read_structs(buffer, position, version, count, DeleteAclsFilter._read)
+            filters, position = read_compact_structs(buffer, position, version, DeleteAclsFilter._read, 8)
         else:
-            count, position = read_count(buffer, position, 8)
-            filters, position = read_structs(buffer, position, version, count, DeleteAclsFilter._read)
-        if version >= 2:
+            filters, position = read_structs(buffer, position, version, DeleteAclsFilter._read, 8)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteAclsRequest(filters, tags), position
 
     __eq__ = structs_equal
@@ -217,16 +205,8 @@ class DeleteAclsMatchingAcl:
     """DeleteAclsMatchingAcl, versions 1 to 3."""
 
     __slots__ = (
-        'error_code',
-        'error_message',
-        'resource_type',
-        'resource_name',
-        'pattern_type',
-        'principal',
-        'host',
-        'operation',
-        'permission_type',
-        'unknown_tags',
+        "error_code", "error_message", "resource_type", "resource_name", "pattern_type", "principal",
+        "host", "operation", "permission_type", "unknown_tags",
     )
 
     error_code: int
@@ -291,12 +271,13 @@ class DeleteAclsMatchingAcl:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteAclsMatchingAcl, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        error_message: str | None
         if version >= 2:
             error_message, position = read_compact_nullable_string(buffer, position)
         else:
@@ -319,21 +300,15 @@ class DeleteAclsMatchingAcl:
             host, position = read_string(buffer, position)
         operation, permission_type = _bb.unpack_from(buffer, position)
         position += 2
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteAclsMatchingAcl(
-            error_code,
-            error_message,
-            resource_type,
-            resource_name,
-            pattern_type,
-            principal,
-            host,
-            operation,
-            permission_type,
-            tags,
+            error_code, error_message, resource_type, resource_name, pattern_type, principal, host, operation,
+            permission_type, tags,
         ), position
 
     __eq__ = structs_equal
@@ -344,7 +319,7 @@ class DeleteAclsMatchingAcl:
 class DeleteAclsFilterResult:
     """DeleteAclsFilterResult, versions 1 to 3."""
 
-    __slots__ = ('error_code', 'error_message', 'matching_acls', 'unknown_tags')
+    __slots__ = ("error_code", "error_message", "matching_acls", "unknown_tags")
 
     error_code: int
     error_message: str | None
@@ -371,39 +346,35 @@ class DeleteAclsFilterResult:
         else:
             append(encode_nullable_string(self.error_message))
         if version >= 2:
-            append(encode_compact_count(self.matching_acls))
-            for item in self.matching_acls:
-                item._write(out, version)
+            append_compact_structs(out, self.matching_acls, version)
         else:
-            append(encode_count(self.matching_acls))
-            for item in self.matching_acls:
-                item._write(out, version)
+            append_structs(out, self.matching_acls, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteAclsFilterResult, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        error_message: str | None
         if version >= 2:
             error_message, position = read_compact_nullable_string(buffer, position)
         else:
             error_message, position = read_nullable_string(buffer, position)
-        matching_acls: list[DeleteAclsMatchingAcl]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 11)
-            matching_acls, position = read_structs(buffer, position, version, count, DeleteAclsMatchingAcl._read)
+            matching_acls, position = read_compact_structs(buffer, position, version, DeleteAclsMatchingAcl._read, 11)
         else:
-            count, position = read_count(buffer, position, 11)
-            matching_acls, position = read_structs(buffer, position, version, count, DeleteAclsMatchingAcl._read)
-        if version >= 2:
+            matching_acls, position = read_structs(buffer, position, version, DeleteAclsMatchingAcl._read, 11)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteAclsFilterResult(error_code, error_message, matching_acls, tags), position
 
     __eq__ = structs_equal
@@ -414,7 +385,7 @@ class DeleteAclsFilterResult:
 class DeleteAclsResponse:
     """DeleteAclsResponse, versions 1 to 3."""
 
-    __slots__ = ('throttle_time_ms', 'filter_results', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "filter_results", "unknown_tags")
 
     throttle_time_ms: int
     filter_results: list[DeleteAclsFilterResult]
@@ -436,7 +407,7 @@ class DeleteAclsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteAclsResponse:
@@ -446,34 +417,31 @@ class DeleteAclsResponse:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
         if version >= 2:
-            append(encode_compact_count(self.filter_results))
-            for item in self.filter_results:
-                item._write(out, version)
+            append_compact_structs(out, self.filter_results, version)
         else:
-            append(encode_count(self.filter_results))
-            for item in self.filter_results:
-                item._write(out, version)
+            append_structs(out, self.filter_results, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteAclsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        filter_results: list[DeleteAclsFilterResult]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 5)
-            filter_results, position = read_structs(buffer, position, version, count, DeleteAclsFilterResult._read)
+            filter_results, position = read_compact_structs(buffer, position, version, DeleteAclsFilterResult._read, 5)
         else:
-            count, position = read_count(buffer, position, 5)
-            filter_results, position = read_structs(buffer, position, version, count, DeleteAclsFilterResult._read)
-        if version >= 2:
+            filter_results, position = read_structs(buffer, position, version, DeleteAclsFilterResult._read, 5)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteAclsResponse(throttle_time_ms, filter_results, tags), position
 
     __eq__ = structs_equal

@@ -9,21 +9,25 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_string,
-    encode_count,
+    encode_compact_strings,
     encode_string,
-    read_compact_count,
+    encode_strings,
     read_compact_string,
     read_compact_strings,
-    read_count,
-    read_message,
     read_string,
     read_strings,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -39,7 +43,7 @@ _i = Struct(">i")
 class DeleteGroupsRequest:
     """DeleteGroupsRequest, versions 0 to 2."""
 
-    __slots__ = ('groups_names', 'unknown_tags')
+    __slots__ = ("groups_names", "unknown_tags")
 
     groups_names: list[str]
     unknown_tags: dict[int, bytes] | None
@@ -49,16 +53,12 @@ class DeleteGroupsRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    def __init__(
-        self,
-        groups_names: list[str] = EMPTY,
-        unknown_tags: dict[int, bytes] | None = None,
-    ) -> None:
+    def __init__(self, groups_names: list[str] = EMPTY, unknown_tags: dict[int, bytes] | None = None) -> None:
         self.groups_names = [] if groups_names is EMPTY else groups_names
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteGroupsRequest:
@@ -67,32 +67,29 @@ class DeleteGroupsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 2:
-            append(encode_compact_count(self.groups_names))
-            for item in self.groups_names:
-                append(encode_compact_string(item))
+            append(encode_compact_strings(self.groups_names))
         else:
-            append(encode_count(self.groups_names))
-            for item in self.groups_names:
-                append(encode_string(item))
+            append(encode_strings(self.groups_names))
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteGroupsRequest, int]:
-        groups_names: list[str]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 1)
-            groups_names, position = read_compact_strings(buffer, position, count)
+            groups_names, position = read_compact_strings(buffer, position)
         else:
-            count, position = read_count(buffer, position, 2)
-            groups_names, position = read_strings(buffer, position, count)
-        if version >= 2:
+            groups_names, position = read_strings(buffer, position)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteGroupsRequest(groups_names, tags), position
 
     __eq__ = structs_equal
@@ -103,7 +100,7 @@ class DeleteGroupsRequest:
 class DeletableGroupResult:
     """DeletableGroupResult, versions 0 to 2."""
 
-    __slots__ = ('group_id', 'error_code', 'unknown_tags')
+    __slots__ = ("group_id", "error_code", "unknown_tags")
 
     group_id: str
     error_code: int
@@ -131,6 +128,8 @@ class DeletableGroupResult:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeletableGroupResult, int]:
@@ -140,10 +139,12 @@ class DeletableGroupResult:
             group_id, position = read_string(buffer, position)
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeletableGroupResult(group_id, error_code, tags), position
 
     __eq__ = structs_equal
@@ -154,7 +155,7 @@ class DeletableGroupResult:
 class DeleteGroupsResponse:
     """DeleteGroupsResponse, versions 0 to 2."""
 
-    __slots__ = ('throttle_time_ms', 'results', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "results", "unknown_tags")
 
     throttle_time_ms: int
     results: list[DeletableGroupResult]
@@ -176,7 +177,7 @@ class DeleteGroupsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteGroupsResponse:
@@ -186,34 +187,31 @@ class DeleteGroupsResponse:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
         if version >= 2:
-            append(encode_compact_count(self.results))
-            for item in self.results:
-                item._write(out, version)
+            append_compact_structs(out, self.results, version)
         else:
-            append(encode_count(self.results))
-            for item in self.results:
-                item._write(out, version)
+            append_structs(out, self.results, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteGroupsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        results: list[DeletableGroupResult]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 4)
-            results, position = read_structs(buffer, position, version, count, DeletableGroupResult._read)
+            results, position = read_compact_structs(buffer, position, version, DeletableGroupResult._read, 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            results, position = read_structs(buffer, position, version, count, DeletableGroupResult._read)
-        if version >= 2:
+            results, position = read_structs(buffer, position, version, DeletableGroupResult._read, 4)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteGroupsResponse(throttle_time_ms, results, tags), position
 
     __eq__ = structs_equal

@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_string,
-    encode_count,
     encode_string,
-    read_compact_count,
     read_compact_string,
-    read_count,
-    read_message,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -38,7 +40,7 @@ _iqh = Struct(">iqh")
 class DeleteRecordsPartition:
     """DeleteRecordsPartition, versions 0 to 2."""
 
-    __slots__ = ('partition_index', 'offset', 'unknown_tags')
+    __slots__ = ("partition_index", "offset", "unknown_tags")
 
     partition_index: int
     offset: int
@@ -62,15 +64,19 @@ class DeleteRecordsPartition:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteRecordsPartition, int]:
         partition_index, offset = _iq.unpack_from(buffer, position)
         position += 12
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteRecordsPartition(partition_index, offset, tags), position
 
     __eq__ = structs_equal
@@ -81,7 +87,7 @@ class DeleteRecordsPartition:
 class DeleteRecordsTopic:
     """DeleteRecordsTopic, versions 0 to 2."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[DeleteRecordsPartition]
@@ -104,18 +110,16 @@ class DeleteRecordsTopic:
         else:
             append(encode_string(self.name))
         if version >= 2:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteRecordsTopic, int]:
@@ -123,17 +127,16 @@ class DeleteRecordsTopic:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        partitions: list[DeleteRecordsPartition]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 12)
-            partitions, position = read_structs(buffer, position, version, count, DeleteRecordsPartition._read)
+            partitions, position = read_compact_structs(buffer, position, version, DeleteRecordsPartition._read, 12)
         else:
-            count, position = read_count(buffer, position, 12)
-            partitions, position = read_structs(buffer, position, version, count, DeleteRecordsPartition._read)
-        if version >= 2:
+            partitions, position = read_structs(buffer, position, version, DeleteRecordsPartition._read, 12)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteRecordsTopic(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -144,7 +147,7 @@ class DeleteRecordsTopic:
 class DeleteRecordsRequest:
     """DeleteRecordsRequest, versions 0 to 2."""
 
-    __slots__ = ('topics', 'timeout_ms', 'unknown_tags')
+    __slots__ = ("topics", "timeout_ms", "unknown_tags")
 
     topics: list[DeleteRecordsTopic]
     timeout_ms: int
@@ -166,7 +169,7 @@ class DeleteRecordsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteRecordsRequest:
@@ -175,35 +178,32 @@ class DeleteRecordsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 2:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         append(_i.pack(self.timeout_ms))
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteRecordsRequest, int]:
-        topics: list[DeleteRecordsTopic]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, DeleteRecordsTopic._read)
+            topics, position = read_compact_structs(buffer, position, version, DeleteRecordsTopic._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, DeleteRecordsTopic._read)
+            topics, position = read_structs(buffer, position, version, DeleteRecordsTopic._read, 3)
         (timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteRecordsRequest(topics, timeout_ms, tags), position
 
     __eq__ = structs_equal
@@ -214,7 +214,7 @@ class DeleteRecordsRequest:
 class DeleteRecordsPartitionResult:
     """DeleteRecordsPartitionResult, versions 0 to 2."""
 
-    __slots__ = ('partition_index', 'low_watermark', 'error_code', 'unknown_tags')
+    __slots__ = ("partition_index", "low_watermark", "error_code", "unknown_tags")
 
     partition_index: int
     low_watermark: int
@@ -241,15 +241,19 @@ class DeleteRecordsPartitionResult:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteRecordsPartitionResult, int]:
         partition_index, low_watermark, error_code = _iqh.unpack_from(buffer, position)
         position += 14
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteRecordsPartitionResult(partition_index, low_watermark, error_code, tags), position
 
     __eq__ = structs_equal
@@ -260,7 +264,7 @@ class DeleteRecordsPartitionResult:
 class DeleteRecordsTopicResult:
     """DeleteRecordsTopicResult, versions 0 to 2."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[DeleteRecordsPartitionResult]
@@ -283,18 +287,16 @@ class DeleteRecordsTopicResult:
         else:
             append(encode_string(self.name))
         if version >= 2:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteRecordsTopicResult, int]:
@@ -302,17 +304,18 @@ class DeleteRecordsTopicResult:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        partitions: list[DeleteRecordsPartitionResult]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 14)
-            partitions, position = read_structs(buffer, position, version, count, DeleteRecordsPartitionResult._read)
+            partitions, position = read_compact_structs(
+                buffer, position, version, DeleteRecordsPartitionResult._read, 14,
+            )
         else:
-            count, position = read_count(buffer, position, 14)
-            partitions, position = read_structs(buffer, position, version, count, DeleteRecordsPartitionResult._read)
-        if version >= 2:
+            partitions, position = read_structs(buffer, position, version, DeleteRecordsPartitionResult._read, 14)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteRecordsTopicResult(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -323,7 +326,7 @@ class DeleteRecordsTopicResult:
 class DeleteRecordsResponse:
     """DeleteRecordsResponse, versions 0 to 2."""
 
-    __slots__ = ('throttle_time_ms', 'topics', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "topics", "unknown_tags")
 
     throttle_time_ms: int
     topics: list[DeleteRecordsTopicResult]
@@ -345,7 +348,7 @@ class DeleteRecordsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteRecordsResponse:
@@ -355,34 +358,31 @@ class DeleteRecordsResponse:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
         if version >= 2:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteRecordsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        topics: list[DeleteRecordsTopicResult]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, DeleteRecordsTopicResult._read)
+            topics, position = read_compact_structs(buffer, position, version, DeleteRecordsTopicResult._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, DeleteRecordsTopicResult._read)
-        if version >= 2:
+            topics, position = read_structs(buffer, position, version, DeleteRecordsTopicResult._read, 3)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteRecordsResponse(throttle_time_ms, topics, tags), position
 
     __eq__ = structs_equal

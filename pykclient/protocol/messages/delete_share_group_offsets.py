@@ -10,23 +10,24 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -38,7 +39,7 @@ _ih = Struct(">ih")
 class DeleteShareGroupOffsetsRequestTopic:
     """DeleteShareGroupOffsetsRequestTopic, version 0."""
 
-    __slots__ = ('topic_name', 'unknown_tags')
+    __slots__ = ("topic_name", "unknown_tags")
 
     topic_name: str
     unknown_tags: dict[int, bytes] | None
@@ -58,7 +59,10 @@ class DeleteShareGroupOffsetsRequestTopic:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteShareGroupOffsetsRequestTopic, int]:
         topic_name, position = read_compact_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DeleteShareGroupOffsetsRequestTopic(topic_name, tags), position
 
     __eq__ = structs_equal
@@ -69,7 +73,7 @@ class DeleteShareGroupOffsetsRequestTopic:
 class DeleteShareGroupOffsetsRequest:
     """DeleteShareGroupOffsetsRequest, version 0."""
 
-    __slots__ = ('group_id', 'topics', 'unknown_tags')
+    __slots__ = ("group_id", "topics", "unknown_tags")
 
     group_id: str
     topics: list[DeleteShareGroupOffsetsRequestTopic]
@@ -91,7 +95,7 @@ class DeleteShareGroupOffsetsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteShareGroupOffsetsRequest:
@@ -100,9 +104,7 @@ class DeleteShareGroupOffsetsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.group_id))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -111,9 +113,13 @@ class DeleteShareGroupOffsetsRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteShareGroupOffsetsRequest, int]:
         group_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 2)
-        topics, position = read_structs(buffer, position, version, count, DeleteShareGroupOffsetsRequestTopic._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(
+            buffer, position, version, DeleteShareGroupOffsetsRequestTopic._read, 2,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DeleteShareGroupOffsetsRequest(group_id, topics, tags), position
 
     __eq__ = structs_equal
@@ -124,7 +130,7 @@ class DeleteShareGroupOffsetsRequest:
 class DeleteShareGroupOffsetsResponseTopic:
     """DeleteShareGroupOffsetsResponseTopic, version 0."""
 
-    __slots__ = ('topic_name', 'topic_id', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("topic_name", "topic_id", "error_code", "error_message", "unknown_tags")
 
     topic_name: str
     topic_id: UUID
@@ -163,14 +169,11 @@ class DeleteShareGroupOffsetsResponseTopic:
         position += 18
         topic_id = uuid_of(topic_id)
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
-        return DeleteShareGroupOffsetsResponseTopic(
-            topic_name,
-            topic_id,
-            error_code,
-            error_message,
-            tags,
-        ), position
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
+        return DeleteShareGroupOffsetsResponseTopic(topic_name, topic_id, error_code, error_message, tags), position
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -180,7 +183,7 @@ class DeleteShareGroupOffsetsResponseTopic:
 class DeleteShareGroupOffsetsResponse:
     """DeleteShareGroupOffsetsResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'error_message', 'responses', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "responses", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -208,7 +211,7 @@ class DeleteShareGroupOffsetsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteShareGroupOffsetsResponse:
@@ -218,9 +221,7 @@ class DeleteShareGroupOffsetsResponse:
         append = out.append
         append(_ih.pack(self.throttle_time_ms, self.error_code))
         append(encode_compact_nullable_string(self.error_message))
-        append(encode_compact_count(self.responses))
-        for item in self.responses:
-            item._write(out, version)
+        append_compact_structs(out, self.responses, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -231,15 +232,15 @@ class DeleteShareGroupOffsetsResponse:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 21)
-        responses, position = read_structs(buffer, position, version, count, DeleteShareGroupOffsetsResponseTopic._read)
-        tags, position = read_unknown_tags(buffer, position)
+        responses, position = read_compact_structs(
+            buffer, position, version, DeleteShareGroupOffsetsResponseTopic._read, 21,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DeleteShareGroupOffsetsResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            responses,
-            tags,
+            throttle_time_ms, error_code, error_message, responses, tags,
         ), position
 
     __eq__ = structs_equal

@@ -10,23 +10,24 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -39,7 +40,7 @@ _ih = Struct(">ih")
 class PartitionData:
     """PartitionData, version 0."""
 
-    __slots__ = ('partition', 'unknown_tags')
+    __slots__ = ("partition", "unknown_tags")
 
     partition: int
     unknown_tags: dict[int, bytes] | None
@@ -60,7 +61,10 @@ class PartitionData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionData, int]:
         (partition,) = _i.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PartitionData(partition, tags), position
 
     __eq__ = structs_equal
@@ -71,7 +75,7 @@ class PartitionData:
 class DeleteStateData:
     """DeleteStateData, version 0."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[PartitionData]
@@ -89,10 +93,8 @@ class DeleteStateData:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -103,9 +105,11 @@ class DeleteStateData:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 5)
-        partitions, position = read_structs(buffer, position, version, count, PartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionData._read, 5)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DeleteStateData(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -116,7 +120,7 @@ class DeleteStateData:
 class DeleteShareGroupStateRequest:
     """DeleteShareGroupStateRequest, version 0."""
 
-    __slots__ = ('group_id', 'topics', 'unknown_tags')
+    __slots__ = ("group_id", "topics", "unknown_tags")
 
     group_id: str
     topics: list[DeleteStateData]
@@ -138,7 +142,7 @@ class DeleteShareGroupStateRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteShareGroupStateRequest:
@@ -147,9 +151,7 @@ class DeleteShareGroupStateRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.group_id))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -158,9 +160,11 @@ class DeleteShareGroupStateRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteShareGroupStateRequest, int]:
         group_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 18)
-        topics, position = read_structs(buffer, position, version, count, DeleteStateData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, DeleteStateData._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DeleteShareGroupStateRequest(group_id, topics, tags), position
 
     __eq__ = structs_equal
@@ -171,7 +175,7 @@ class DeleteShareGroupStateRequest:
 class PartitionResult:
     """PartitionResult, version 0."""
 
-    __slots__ = ('partition', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("partition", "error_code", "error_message", "unknown_tags")
 
     partition: int
     error_code: int
@@ -204,7 +208,10 @@ class PartitionResult:
         partition, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PartitionResult(partition, error_code, error_message, tags), position
 
     __eq__ = structs_equal
@@ -215,7 +222,7 @@ class PartitionResult:
 class DeleteStateResult:
     """DeleteStateResult, version 0."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[PartitionResult]
@@ -233,10 +240,8 @@ class DeleteStateResult:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -247,9 +252,11 @@ class DeleteStateResult:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 8)
-        partitions, position = read_structs(buffer, position, version, count, PartitionResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionResult._read, 8)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DeleteStateResult(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -260,7 +267,7 @@ class DeleteStateResult:
 class DeleteShareGroupStateResponse:
     """DeleteShareGroupStateResponse, version 0."""
 
-    __slots__ = ('results', 'unknown_tags')
+    __slots__ = ("results", "unknown_tags")
 
     results: list[DeleteStateResult]
     unknown_tags: dict[int, bytes] | None
@@ -279,7 +286,7 @@ class DeleteShareGroupStateResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteShareGroupStateResponse:
@@ -287,9 +294,7 @@ class DeleteShareGroupStateResponse:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.results))
-        for item in self.results:
-            item._write(out, version)
+        append_compact_structs(out, self.results, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -297,9 +302,11 @@ class DeleteShareGroupStateResponse:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteShareGroupStateResponse, int]:
-        count, position = read_compact_count(buffer, position, 18)
-        results, position = read_structs(buffer, position, version, count, DeleteStateResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        results, position = read_compact_structs(buffer, position, version, DeleteStateResult._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DeleteShareGroupStateResponse(results, tags), position
 
     __eq__ = structs_equal

@@ -10,30 +10,33 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    encode_count,
+    encode_compact_strings,
     encode_string,
-    not_carried,
-    read_compact_count,
+    encode_strings,
     read_compact_nullable_string,
     read_compact_string,
     read_compact_strings,
-    read_count,
-    read_message,
     read_string,
     read_strings,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -47,7 +50,7 @@ _i = Struct(">i")
 class DeleteTopicState:
     """DeleteTopicState, version 6."""
 
-    __slots__ = ('name', 'topic_id', 'unknown_tags')
+    __slots__ = ("name", "topic_id", "unknown_tags")
 
     name: str | None
     topic_id: UUID
@@ -66,7 +69,7 @@ class DeleteTopicState:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_nullable_string(self.name))
-        append(_u.pack(self.topic_id.bytes))
+        append(self.topic_id.bytes)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -78,7 +81,10 @@ class DeleteTopicState:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DeleteTopicState(name, topic_id, tags), position
 
     __eq__ = structs_equal
@@ -89,7 +95,7 @@ class DeleteTopicState:
 class DeleteTopicsRequest:
     """DeleteTopicsRequest, versions 1 to 6."""
 
-    __slots__ = ('topics', 'topic_names', 'timeout_ms', 'unknown_tags')
+    __slots__ = ("topics", "topic_names", "timeout_ms", "unknown_tags")
 
     topics: list[DeleteTopicState]
     topic_names: list[str]
@@ -114,7 +120,7 @@ class DeleteTopicsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 6)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteTopicsRequest:
@@ -123,38 +129,30 @@ class DeleteTopicsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 6:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         elif version >= 4:
             if self.topics:
                 raise not_carried(self, "topics", version)
-        else:
-            if self.topics:
-                raise not_carried(self, "topics", version)
-        if version >= 6:
-            pass
-        elif version >= 4:
-            append(encode_compact_count(self.topic_names))
-            for item in self.topic_names:
-                append(encode_compact_string(item))
-        else:
-            append(encode_count(self.topic_names))
-            for item in self.topic_names:
-                append(encode_string(item))
+        elif self.topics:
+            raise not_carried(self, "topics", version)
+        if version < 6:
+            if version >= 4:
+                append(encode_compact_strings(self.topic_names))
+            else:
+                append(encode_strings(self.topic_names))
         append(_i.pack(self.timeout_ms))
         if version >= 4:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteTopicsRequest, int]:
-        topics: list[DeleteTopicState]
         if version >= 6:
-            count, position = read_compact_count(buffer, position, 18)
-            topics, position = read_structs(buffer, position, version, count, DeleteTopicState._read)
+            topics, position = read_compact_structs(buffer, position, version, DeleteTopicState._read, 18)
         elif version >= 4:
             topics = []
         else:
@@ -163,17 +161,17 @@ class DeleteTopicsRequest:
         if version >= 6:
             topic_names = []
         elif version >= 4:
-            count, position = read_compact_count(buffer, position, 1)
-            topic_names, position = read_compact_strings(buffer, position, count)
+            topic_names, position = read_compact_strings(buffer, position)
         else:
-            count, position = read_count(buffer, position, 2)
-            topic_names, position = read_strings(buffer, position, count)
+            topic_names, position = read_strings(buffer, position)
         (timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteTopicsRequest(topics, topic_names, timeout_ms, tags), position
 
     __eq__ = structs_equal
@@ -184,7 +182,7 @@ class DeleteTopicsRequest:
 class DeletableTopicResult:
     """DeletableTopicResult, versions 1 to 6."""
 
-    __slots__ = ('name', 'topic_id', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("name", "topic_id", "error_code", "error_message", "unknown_tags")
 
     name: str | None
     topic_id: UUID
@@ -229,10 +227,11 @@ class DeletableTopicResult:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeletableTopicResult, int]:
-        name: str | None
         if version >= 6:
             name, position = read_compact_nullable_string(buffer, position)
         elif version >= 4:
@@ -247,17 +246,18 @@ class DeletableTopicResult:
             (error_code,) = _h.unpack_from(buffer, position)
             position += 2
             topic_id = ZERO_UUID
-        error_message: str | None
         if version >= 5:
             error_message, position = read_compact_nullable_string(buffer, position)
         elif version >= 4:
             error_message = None
         else:
             error_message = None
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeletableTopicResult(name, topic_id, error_code, error_message, tags), position
 
     __eq__ = structs_equal
@@ -268,7 +268,7 @@ class DeletableTopicResult:
 class DeleteTopicsResponse:
     """DeleteTopicsResponse, versions 1 to 6."""
 
-    __slots__ = ('throttle_time_ms', 'responses', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "responses", "unknown_tags")
 
     throttle_time_ms: int
     responses: list[DeletableTopicResult]
@@ -290,7 +290,7 @@ class DeleteTopicsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 6)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteTopicsResponse:
@@ -300,34 +300,31 @@ class DeleteTopicsResponse:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
         if version >= 4:
-            append(encode_compact_count(self.responses))
-            for item in self.responses:
-                item._write(out, version)
+            append_compact_structs(out, self.responses, version)
         else:
-            append(encode_count(self.responses))
-            for item in self.responses:
-                item._write(out, version)
+            append_structs(out, self.responses, version)
         if version >= 4:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteTopicsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        responses: list[DeletableTopicResult]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 4)
-            responses, position = read_structs(buffer, position, version, count, DeletableTopicResult._read)
+            responses, position = read_compact_structs(buffer, position, version, DeletableTopicResult._read, 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            responses, position = read_structs(buffer, position, version, count, DeletableTopicResult._read)
-        if version >= 4:
+            responses, position = read_structs(buffer, position, version, DeletableTopicResult._read, 4)
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DeleteTopicsResponse(throttle_time_ms, responses, tags), position
 
     __eq__ = structs_equal

@@ -9,23 +9,25 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_string,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -43,14 +45,8 @@ class DescribeAclsRequest:
     """DescribeAclsRequest, versions 1 to 3."""
 
     __slots__ = (
-        'resource_type_filter',
-        'resource_name_filter',
-        'pattern_type_filter',
-        'principal_filter',
-        'host_filter',
-        'operation',
-        'permission_type',
-        'unknown_tags',
+        "resource_type_filter", "resource_name_filter", "pattern_type_filter", "principal_filter",
+        "host_filter", "operation", "permission_type", "unknown_tags",
     )
 
     resource_type_filter: int
@@ -88,7 +84,7 @@ class DescribeAclsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeAclsRequest:
@@ -116,43 +112,38 @@ class DescribeAclsRequest:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeAclsRequest, int]:
         (resource_type_filter,) = _b.unpack_from(buffer, position)
         position += 1
-        resource_name_filter: str | None
         if version >= 2:
             resource_name_filter, position = read_compact_nullable_string(buffer, position)
         else:
             resource_name_filter, position = read_nullable_string(buffer, position)
         (pattern_type_filter,) = _b.unpack_from(buffer, position)
         position += 1
-        principal_filter: str | None
         if version >= 2:
             principal_filter, position = read_compact_nullable_string(buffer, position)
         else:
             principal_filter, position = read_nullable_string(buffer, position)
-        host_filter: str | None
         if version >= 2:
             host_filter, position = read_compact_nullable_string(buffer, position)
         else:
             host_filter, position = read_nullable_string(buffer, position)
         operation, permission_type = _bb.unpack_from(buffer, position)
         position += 2
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeAclsRequest(
-            resource_type_filter,
-            resource_name_filter,
-            pattern_type_filter,
-            principal_filter,
-            host_filter,
-            operation,
-            permission_type,
-            tags,
+            resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter,
+            operation, permission_type, tags,
         ), position
 
     __eq__ = structs_equal
@@ -163,7 +154,7 @@ class DescribeAclsRequest:
 class AclDescription:
     """AclDescription, versions 1 to 3."""
 
-    __slots__ = ('principal', 'host', 'operation', 'permission_type', 'unknown_tags')
+    __slots__ = ("principal", "host", "operation", "permission_type", "unknown_tags")
 
     principal: str
     host: str
@@ -201,6 +192,8 @@ class AclDescription:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AclDescription, int]:
@@ -214,10 +207,12 @@ class AclDescription:
             host, position = read_string(buffer, position)
         operation, permission_type = _bb.unpack_from(buffer, position)
         position += 2
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AclDescription(principal, host, operation, permission_type, tags), position
 
     __eq__ = structs_equal
@@ -228,7 +223,7 @@ class AclDescription:
 class DescribeAclsResource:
     """DescribeAclsResource, versions 1 to 3."""
 
-    __slots__ = ('resource_type', 'resource_name', 'pattern_type', 'acls', 'unknown_tags')
+    __slots__ = ("resource_type", "resource_name", "pattern_type", "acls", "unknown_tags")
 
     resource_type: int
     resource_name: str
@@ -259,18 +254,16 @@ class DescribeAclsResource:
             append(encode_string(self.resource_name))
         append(_b.pack(self.pattern_type))
         if version >= 2:
-            append(encode_compact_count(self.acls))
-            for item in self.acls:
-                item._write(out, version)
+            append_compact_structs(out, self.acls, version)
         else:
-            append(encode_count(self.acls))
-            for item in self.acls:
-                item._write(out, version)
+            append_structs(out, self.acls, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeAclsResource, int]:
@@ -282,17 +275,16 @@ class DescribeAclsResource:
             resource_name, position = read_string(buffer, position)
         (pattern_type,) = _b.unpack_from(buffer, position)
         position += 1
-        acls: list[AclDescription]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 5)
-            acls, position = read_structs(buffer, position, version, count, AclDescription._read)
+            acls, position = read_compact_structs(buffer, position, version, AclDescription._read, 5)
         else:
-            count, position = read_count(buffer, position, 5)
-            acls, position = read_structs(buffer, position, version, count, AclDescription._read)
-        if version >= 2:
+            acls, position = read_structs(buffer, position, version, AclDescription._read, 5)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeAclsResource(resource_type, resource_name, pattern_type, acls, tags), position
 
     __eq__ = structs_equal
@@ -303,7 +295,7 @@ class DescribeAclsResource:
 class DescribeAclsResponse:
     """DescribeAclsResponse, versions 1 to 3."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'error_message', 'resources', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "resources", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -331,7 +323,7 @@ class DescribeAclsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeAclsResponse:
@@ -345,39 +337,35 @@ class DescribeAclsResponse:
         else:
             append(encode_nullable_string(self.error_message))
         if version >= 2:
-            append(encode_compact_count(self.resources))
-            for item in self.resources:
-                item._write(out, version)
+            append_compact_structs(out, self.resources, version)
         else:
-            append(encode_count(self.resources))
-            for item in self.resources:
-                item._write(out, version)
+            append_structs(out, self.resources, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeAclsResponse, int]:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        error_message: str | None
         if version >= 2:
             error_message, position = read_compact_nullable_string(buffer, position)
         else:
             error_message, position = read_nullable_string(buffer, position)
-        resources: list[DescribeAclsResource]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 5)
-            resources, position = read_structs(buffer, position, version, count, DescribeAclsResource._read)
+            resources, position = read_compact_structs(buffer, position, version, DescribeAclsResource._read, 5)
         else:
-            count, position = read_count(buffer, position, 5)
-            resources, position = read_structs(buffer, position, version, count, DescribeAclsResource._read)
-        if version >= 2:
+            resources, position = read_structs(buffer, position, version, DescribeAclsResource._read, 5)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeAclsResponse(throttle_time_ms, error_code, error_message, resources, tags), position
 
     __eq__ = structs_equal

@@ -9,25 +9,27 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_string,
-    read_compact_count,
-    read_compact_nullable_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
-    read_nullable_count,
     read_nullable_string,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_nullable_structs,
+    read_compact_structs,
+    read_message,
+    read_nullable_structs,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -45,7 +47,7 @@ _ih = Struct(">ih")
 class ComponentData:
     """ComponentData, versions 0 to 1."""
 
-    __slots__ = ('entity_type', 'match_type', 'match', 'unknown_tags')
+    __slots__ = ("entity_type", "match_type", "match", "unknown_tags")
 
     entity_type: str
     match_type: int
@@ -80,6 +82,8 @@ class ComponentData:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ComponentData, int]:
@@ -89,15 +93,16 @@ class ComponentData:
             entity_type, position = read_string(buffer, position)
         (match_type,) = _b.unpack_from(buffer, position)
         position += 1
-        match: str | None
         if version >= 1:
             match, position = read_compact_nullable_string(buffer, position)
         else:
             match, position = read_nullable_string(buffer, position)
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ComponentData(entity_type, match_type, match, tags), position
 
     __eq__ = structs_equal
@@ -108,7 +113,7 @@ class ComponentData:
 class DescribeClientQuotasRequest:
     """DescribeClientQuotasRequest, versions 0 to 1."""
 
-    __slots__ = ('components', 'strict', 'unknown_tags')
+    __slots__ = ("components", "strict", "unknown_tags")
 
     components: list[ComponentData]
     strict: bool
@@ -130,7 +135,7 @@ class DescribeClientQuotasRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeClientQuotasRequest:
@@ -139,35 +144,32 @@ class DescribeClientQuotasRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 1:
-            append(encode_compact_count(self.components))
-            for item in self.components:
-                item._write(out, version)
+            append_compact_structs(out, self.components, version)
         else:
-            append(encode_count(self.components))
-            for item in self.components:
-                item._write(out, version)
+            append_structs(out, self.components, version)
         append(_t.pack(self.strict))
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeClientQuotasRequest, int]:
-        components: list[ComponentData]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 4)
-            components, position = read_structs(buffer, position, version, count, ComponentData._read)
+            components, position = read_compact_structs(buffer, position, version, ComponentData._read, 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            components, position = read_structs(buffer, position, version, count, ComponentData._read)
+            components, position = read_structs(buffer, position, version, ComponentData._read, 4)
         (strict,) = _t.unpack_from(buffer, position)
         position += 1
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeClientQuotasRequest(components, strict, tags), position
 
     __eq__ = structs_equal
@@ -178,7 +180,7 @@ class DescribeClientQuotasRequest:
 class EntityData:
     """EntityData, versions 0 to 1."""
 
-    __slots__ = ('entity_type', 'entity_name', 'unknown_tags')
+    __slots__ = ("entity_type", "entity_name", "unknown_tags")
 
     entity_type: str
     entity_name: str | None
@@ -209,6 +211,8 @@ class EntityData:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[EntityData, int]:
@@ -216,15 +220,16 @@ class EntityData:
             entity_type, position = read_compact_string(buffer, position)
         else:
             entity_type, position = read_string(buffer, position)
-        entity_name: str | None
         if version >= 1:
             entity_name, position = read_compact_nullable_string(buffer, position)
         else:
             entity_name, position = read_nullable_string(buffer, position)
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return EntityData(entity_type, entity_name, tags), position
 
     __eq__ = structs_equal
@@ -235,18 +240,13 @@ class EntityData:
 class ValueData:
     """ValueData, versions 0 to 1."""
 
-    __slots__ = ('key', 'value', 'unknown_tags')
+    __slots__ = ("key", "value", "unknown_tags")
 
     key: str
     value: float
     unknown_tags: dict[int, bytes] | None
 
-    def __init__(
-        self,
-        key: str = "",
-        value: float = 0.0,
-        unknown_tags: dict[int, bytes] | None = None,
-    ) -> None:
+    def __init__(self, key: str = "", value: float = 0.0, unknown_tags: dict[int, bytes] | None = None) -> None:
         self.key = key
         self.value = value
         self.unknown_tags = unknown_tags
@@ -263,6 +263,8 @@ class ValueData:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ValueData, int]:
@@ -272,10 +274,12 @@ class ValueData:
             key, position = read_string(buffer, position)
         (value,) = _d.unpack_from(buffer, position)
         position += 8
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ValueData(key, value, tags), position
 
     __eq__ = structs_equal
@@ -286,7 +290,7 @@ class ValueData:
 class EntryData:
     """EntryData, versions 0 to 1."""
 
-    __slots__ = ('entity', 'values', 'unknown_tags')
+    __slots__ = ("entity", "values", "unknown_tags")
 
     entity: list[EntityData]
     values: list[ValueData]
@@ -305,47 +309,37 @@ class EntryData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 1:
-            append(encode_compact_count(self.entity))
-            for item in self.entity:
-                item._write(out, version)
+            append_compact_structs(out, self.entity, version)
         else:
-            append(encode_count(self.entity))
-            for item in self.entity:
-                item._write(out, version)
+            append_structs(out, self.entity, version)
         if version >= 1:
-            append(encode_compact_count(self.values))
-            for item in self.values:
-                item._write(out, version)
+            append_compact_structs(out, self.values, version)
         else:
-            append(encode_count(self.values))
-            for item in self.values:
-                item._write(out, version)
+            append_structs(out, self.values, version)
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[EntryData, int]:
-        entity: list[EntityData]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 3)
-            entity, position = read_structs(buffer, position, version, count, EntityData._read)
+            entity, position = read_compact_structs(buffer, position, version, EntityData._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            entity, position = read_structs(buffer, position, version, count, EntityData._read)
-        values: list[ValueData]
+            entity, position = read_structs(buffer, position, version, EntityData._read, 3)
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 10)
-            values, position = read_structs(buffer, position, version, count, ValueData._read)
+            values, position = read_compact_structs(buffer, position, version, ValueData._read, 10)
         else:
-            count, position = read_count(buffer, position, 10)
-            values, position = read_structs(buffer, position, version, count, ValueData._read)
-        if version >= 1:
+            values, position = read_structs(buffer, position, version, ValueData._read, 10)
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return EntryData(entity, values, tags), position
 
     __eq__ = structs_equal
@@ -356,7 +350,7 @@ class EntryData:
 class DescribeClientQuotasResponse:
     """DescribeClientQuotasResponse, versions 0 to 1."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'error_message', 'entries', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "entries", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -384,7 +378,7 @@ class DescribeClientQuotasResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeClientQuotasResponse:
@@ -401,55 +395,39 @@ class DescribeClientQuotasResponse:
             if self.entries is None:
                 append(b"\0")
             else:
-                append(encode_compact_count(self.entries))
-                for item in self.entries:
-                    item._write(out, version)
+                append_compact_structs(out, self.entries, version)
         else:
             if self.entries is None:
                 append(b"\xff\xff\xff\xff")
             else:
-                append(encode_count(self.entries))
-                for item in self.entries:
-                    item._write(out, version)
+                append_structs(out, self.entries, version)
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeClientQuotasResponse, int]:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        error_message: str | None
         if version >= 1:
             error_message, position = read_compact_nullable_string(buffer, position)
         else:
             error_message, position = read_nullable_string(buffer, position)
-        entries: list[EntryData] | None
         if version >= 1:
-            count, position = read_compact_nullable_count(buffer, position, 3)
-            if count < 0:
-                entries = None
-            else:
-                entries, position = read_structs(buffer, position, version, count, EntryData._read)
+            entries, position = read_compact_nullable_structs(buffer, position, version, EntryData._read, 3)
         else:
-            count, position = read_nullable_count(buffer, position, 3)
-            if count < 0:
-                entries = None
-            else:
-                entries, position = read_structs(buffer, position, version, count, EntryData._read)
-        if version >= 1:
+            entries, position = read_nullable_structs(buffer, position, version, EntryData._read, 3)
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
-        return DescribeClientQuotasResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            entries,
-            tags,
-        ), position
+            tags, position = None, position + 1
+        return DescribeClientQuotasResponse(throttle_time_ms, error_code, error_message, entries, tags), position
 
     __eq__ = structs_equal
     __repr__ = struct_repr

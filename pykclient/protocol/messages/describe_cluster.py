@@ -9,19 +9,20 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    not_carried,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -41,10 +42,7 @@ class DescribeClusterRequest:
     """DescribeClusterRequest, versions 0 to 2."""
 
     __slots__ = (
-        'include_cluster_authorized_operations',
-        'endpoint_type',
-        'include_fenced_brokers',
-        'unknown_tags',
+        "include_cluster_authorized_operations", "endpoint_type", "include_fenced_brokers", "unknown_tags",
     )
 
     include_cluster_authorized_operations: bool
@@ -70,7 +68,7 @@ class DescribeClusterRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeClusterRequest:
@@ -80,9 +78,7 @@ class DescribeClusterRequest:
         append = out.append
         if version >= 2:
             append(_tbt.pack(
-                self.include_cluster_authorized_operations,
-                self.endpoint_type,
-                self.include_fenced_brokers,
+                self.include_cluster_authorized_operations, self.endpoint_type, self.include_fenced_brokers,
             ))
         elif version >= 1:
             if self.include_fenced_brokers:
@@ -102,7 +98,9 @@ class DescribeClusterRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeClusterRequest, int]:
         if version >= 2:
-            include_cluster_authorized_operations, endpoint_type, include_fenced_brokers = _tbt.unpack_from(buffer, position)
+            (
+                include_cluster_authorized_operations, endpoint_type, include_fenced_brokers,
+            ) = _tbt.unpack_from(buffer, position)
             position += 3
         elif version >= 1:
             include_cluster_authorized_operations, endpoint_type = _tb.unpack_from(buffer, position)
@@ -113,12 +111,12 @@ class DescribeClusterRequest:
             position += 1
             endpoint_type = 1
             include_fenced_brokers = False
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeClusterRequest(
-            include_cluster_authorized_operations,
-            endpoint_type,
-            include_fenced_brokers,
-            tags,
+            include_cluster_authorized_operations, endpoint_type, include_fenced_brokers, tags,
         ), position
 
     __eq__ = structs_equal
@@ -129,7 +127,7 @@ class DescribeClusterRequest:
 class DescribeClusterBroker:
     """DescribeClusterBroker, versions 0 to 2."""
 
-    __slots__ = ('broker_id', 'host', 'port', 'rack', 'is_fenced', 'unknown_tags')
+    __slots__ = ("broker_id", "host", "port", "rack", "is_fenced", "unknown_tags")
 
     broker_id: int
     host: str
@@ -162,9 +160,8 @@ class DescribeClusterBroker:
         append(encode_compact_nullable_string(self.rack))
         if version >= 2:
             append(_t.pack(self.is_fenced))
-        else:
-            if self.is_fenced:
-                raise not_carried(self, "is_fenced", version)
+        elif self.is_fenced:
+            raise not_carried(self, "is_fenced", version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -183,7 +180,10 @@ class DescribeClusterBroker:
             position += 1
         else:
             is_fenced = False
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeClusterBroker(broker_id, host, port, rack, is_fenced, tags), position
 
     __eq__ = structs_equal
@@ -195,15 +195,8 @@ class DescribeClusterResponse:
     """DescribeClusterResponse, versions 0 to 2."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'error_code',
-        'error_message',
-        'endpoint_type',
-        'cluster_id',
-        'controller_id',
-        'brokers',
-        'cluster_authorized_operations',
-        'unknown_tags',
+        "throttle_time_ms", "error_code", "error_message", "endpoint_type", "cluster_id", "controller_id",
+        "brokers", "cluster_authorized_operations", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -244,7 +237,7 @@ class DescribeClusterResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeClusterResponse:
@@ -256,14 +249,11 @@ class DescribeClusterResponse:
         append(encode_compact_nullable_string(self.error_message))
         if version >= 1:
             append(_b.pack(self.endpoint_type))
-        else:
-            if self.endpoint_type != 1:
-                raise not_carried(self, "endpoint_type", version)
+        elif self.endpoint_type != 1:
+            raise not_carried(self, "endpoint_type", version)
         append(encode_compact_string(self.cluster_id))
         append(_i.pack(self.controller_id))
-        append(encode_compact_count(self.brokers))
-        for item in self.brokers:
-            item._write(out, version)
+        append_compact_structs(out, self.brokers, version)
         append(_i.pack(self.cluster_authorized_operations))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -283,21 +273,16 @@ class DescribeClusterResponse:
         cluster_id, position = read_compact_string(buffer, position)
         (controller_id,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 11)
-        brokers, position = read_structs(buffer, position, version, count, DescribeClusterBroker._read)
+        brokers, position = read_compact_structs(buffer, position, version, DescribeClusterBroker._read, 11)
         (cluster_authorized_operations,) = _i.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeClusterResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            endpoint_type,
-            cluster_id,
-            controller_id,
-            brokers,
-            cluster_authorized_operations,
-            tags,
+            throttle_time_ms, error_code, error_message, endpoint_type, cluster_id, controller_id, brokers,
+            cluster_authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal

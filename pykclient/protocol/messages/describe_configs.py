@@ -9,28 +9,29 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    encode_count,
+    encode_compact_strings,
     encode_nullable_string,
     encode_string,
-    not_carried,
-    read_compact_count,
-    read_compact_nullable_count,
+    encode_strings,
     read_compact_nullable_string,
+    read_compact_nullable_strings,
     read_compact_string,
-    read_compact_strings,
-    read_count,
-    read_message,
-    read_nullable_count,
     read_nullable_string,
+    read_nullable_strings,
     read_string,
-    read_strings,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -50,7 +51,7 @@ _i = Struct(">i")
 class DescribeConfigsResource:
     """DescribeConfigsResource, versions 1 to 4."""
 
-    __slots__ = ('resource_type', 'resource_name', 'configuration_keys', 'unknown_tags')
+    __slots__ = ("resource_type", "resource_name", "configuration_keys", "unknown_tags")
 
     resource_type: int
     resource_name: str
@@ -80,21 +81,19 @@ class DescribeConfigsResource:
             if self.configuration_keys is None:
                 append(b"\0")
             else:
-                append(encode_compact_count(self.configuration_keys))
-                for item in self.configuration_keys:
-                    append(encode_compact_string(item))
+                append(encode_compact_strings(self.configuration_keys))
         else:
             if self.configuration_keys is None:
                 append(b"\xff\xff\xff\xff")
             else:
-                append(encode_count(self.configuration_keys))
-                for item in self.configuration_keys:
-                    append(encode_string(item))
+                append(encode_strings(self.configuration_keys))
         if version >= 4:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeConfigsResource, int]:
@@ -104,23 +103,16 @@ class DescribeConfigsResource:
             resource_name, position = read_compact_string(buffer, position)
         else:
             resource_name, position = read_string(buffer, position)
-        configuration_keys: list[str] | None
         if version >= 4:
-            count, position = read_compact_nullable_count(buffer, position, 1)
-            if count < 0:
-                configuration_keys = None
-            else:
-                configuration_keys, position = read_compact_strings(buffer, position, count)
+            configuration_keys, position = read_compact_nullable_strings(buffer, position)
         else:
-            count, position = read_nullable_count(buffer, position, 2)
-            if count < 0:
-                configuration_keys = None
-            else:
-                configuration_keys, position = read_strings(buffer, position, count)
-        if version >= 4:
+            configuration_keys, position = read_nullable_strings(buffer, position)
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeConfigsResource(resource_type, resource_name, configuration_keys, tags), position
 
     __eq__ = structs_equal
@@ -131,7 +123,7 @@ class DescribeConfigsResource:
 class DescribeConfigsRequest:
     """DescribeConfigsRequest, versions 1 to 4."""
 
-    __slots__ = ('resources', 'include_synonyms', 'include_documentation', 'unknown_tags')
+    __slots__ = ("resources", "include_synonyms", "include_documentation", "unknown_tags")
 
     resources: list[DescribeConfigsResource]
     include_synonyms: bool
@@ -156,7 +148,7 @@ class DescribeConfigsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeConfigsRequest:
@@ -165,13 +157,9 @@ class DescribeConfigsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 4:
-            append(encode_compact_count(self.resources))
-            for item in self.resources:
-                item._write(out, version)
+            append_compact_structs(out, self.resources, version)
         else:
-            append(encode_count(self.resources))
-            for item in self.resources:
-                item._write(out, version)
+            append_structs(out, self.resources, version)
         if version >= 3:
             append(_tt.pack(self.include_synonyms, self.include_documentation))
         else:
@@ -183,16 +171,15 @@ class DescribeConfigsRequest:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeConfigsRequest, int]:
-        resources: list[DescribeConfigsResource]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 4)
-            resources, position = read_structs(buffer, position, version, count, DescribeConfigsResource._read)
+            resources, position = read_compact_structs(buffer, position, version, DescribeConfigsResource._read, 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            resources, position = read_structs(buffer, position, version, count, DescribeConfigsResource._read)
+            resources, position = read_structs(buffer, position, version, DescribeConfigsResource._read, 4)
         if version >= 3:
             include_synonyms, include_documentation = _tt.unpack_from(buffer, position)
             position += 2
@@ -200,10 +187,12 @@ class DescribeConfigsRequest:
             (include_synonyms,) = _t.unpack_from(buffer, position)
             position += 1
             include_documentation = False
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeConfigsRequest(resources, include_synonyms, include_documentation, tags), position
 
     __eq__ = structs_equal
@@ -214,7 +203,7 @@ class DescribeConfigsRequest:
 class DescribeConfigsSynonym:
     """DescribeConfigsSynonym, versions 1 to 4."""
 
-    __slots__ = ('name', 'value', 'source', 'unknown_tags')
+    __slots__ = ("name", "value", "source", "unknown_tags")
 
     name: str
     value: str | None
@@ -249,6 +238,8 @@ class DescribeConfigsSynonym:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeConfigsSynonym, int]:
@@ -256,17 +247,18 @@ class DescribeConfigsSynonym:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        value: str | None
         if version >= 4:
             value, position = read_compact_nullable_string(buffer, position)
         else:
             value, position = read_nullable_string(buffer, position)
         (source,) = _b.unpack_from(buffer, position)
         position += 1
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeConfigsSynonym(name, value, source, tags), position
 
     __eq__ = structs_equal
@@ -278,15 +270,8 @@ class DescribeConfigsResourceResult:
     """DescribeConfigsResourceResult, versions 1 to 4."""
 
     __slots__ = (
-        'name',
-        'value',
-        'read_only',
-        'config_source',
-        'is_sensitive',
-        'synonyms',
-        'config_type',
-        'documentation',
-        'unknown_tags',
+        "name", "value", "read_only", "config_source", "is_sensitive", "synonyms", "config_type",
+        "documentation", "unknown_tags",
     )
 
     name: str
@@ -333,13 +318,9 @@ class DescribeConfigsResourceResult:
             append(encode_nullable_string(self.value))
         append(_tbt.pack(self.read_only, self.config_source, self.is_sensitive))
         if version >= 4:
-            append(encode_compact_count(self.synonyms))
-            for item in self.synonyms:
-                item._write(out, version)
+            append_compact_structs(out, self.synonyms, version)
         else:
-            append(encode_count(self.synonyms))
-            for item in self.synonyms:
-                item._write(out, version)
+            append_structs(out, self.synonyms, version)
         if version >= 3:
             append(_b.pack(self.config_type))
         if version >= 4:
@@ -351,6 +332,8 @@ class DescribeConfigsResourceResult:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeConfigsResourceResult, int]:
@@ -358,46 +341,35 @@ class DescribeConfigsResourceResult:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        value: str | None
         if version >= 4:
             value, position = read_compact_nullable_string(buffer, position)
         else:
             value, position = read_nullable_string(buffer, position)
         read_only, config_source, is_sensitive = _tbt.unpack_from(buffer, position)
         position += 3
-        synonyms: list[DescribeConfigsSynonym]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 4)
-            synonyms, position = read_structs(buffer, position, version, count, DescribeConfigsSynonym._read)
+            synonyms, position = read_compact_structs(buffer, position, version, DescribeConfigsSynonym._read, 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            synonyms, position = read_structs(buffer, position, version, count, DescribeConfigsSynonym._read)
+            synonyms, position = read_structs(buffer, position, version, DescribeConfigsSynonym._read, 4)
         if version >= 3:
             (config_type,) = _b.unpack_from(buffer, position)
             position += 1
         else:
             config_type = 0
-        documentation: str | None
         if version >= 4:
             documentation, position = read_compact_nullable_string(buffer, position)
         elif version >= 3:
             documentation, position = read_nullable_string(buffer, position)
         else:
             documentation = ""
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeConfigsResourceResult(
-            name,
-            value,
-            read_only,
-            config_source,
-            is_sensitive,
-            synonyms,
-            config_type,
-            documentation,
-            tags,
+            name, value, read_only, config_source, is_sensitive, synonyms, config_type, documentation, tags,
         ), position
 
     __eq__ = structs_equal
@@ -408,7 +380,7 @@ class DescribeConfigsResourceResult:
 class DescribeConfigsResult:
     """DescribeConfigsResult, versions 1 to 4."""
 
-    __slots__ = ('error_code', 'error_message', 'resource_type', 'resource_name', 'configs', 'unknown_tags')
+    __slots__ = ("error_code", "error_message", "resource_type", "resource_name", "configs", "unknown_tags")
 
     error_code: int
     error_message: str | None
@@ -446,24 +418,21 @@ class DescribeConfigsResult:
         else:
             append(encode_string(self.resource_name))
         if version >= 4:
-            append(encode_compact_count(self.configs))
-            for item in self.configs:
-                item._write(out, version)
+            append_compact_structs(out, self.configs, version)
         else:
-            append(encode_count(self.configs))
-            for item in self.configs:
-                item._write(out, version)
+            append_structs(out, self.configs, version)
         if version >= 4:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeConfigsResult, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        error_message: str | None
         if version >= 4:
             error_message, position = read_compact_nullable_string(buffer, position)
         else:
@@ -474,24 +443,18 @@ class DescribeConfigsResult:
             resource_name, position = read_compact_string(buffer, position)
         else:
             resource_name, position = read_string(buffer, position)
-        configs: list[DescribeConfigsResourceResult]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 9)
-            configs, position = read_structs(buffer, position, version, count, DescribeConfigsResourceResult._read)
+            configs, position = read_compact_structs(buffer, position, version, DescribeConfigsResourceResult._read, 9)
         else:
-            count, position = read_count(buffer, position, 9)
-            configs, position = read_structs(buffer, position, version, count, DescribeConfigsResourceResult._read)
-        if version >= 4:
+            configs, position = read_structs(buffer, position, version, DescribeConfigsResourceResult._read, 9)
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeConfigsResult(
-            error_code,
-            error_message,
-            resource_type,
-            resource_name,
-            configs,
-            tags,
+            error_code, error_message, resource_type, resource_name, configs, tags,
         ), position
 
     __eq__ = structs_equal
@@ -502,7 +465,7 @@ class DescribeConfigsResult:
 class DescribeConfigsResponse:
     """DescribeConfigsResponse, versions 1 to 4."""
 
-    __slots__ = ('throttle_time_ms', 'results', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "results", "unknown_tags")
 
     throttle_time_ms: int
     results: list[DescribeConfigsResult]
@@ -524,7 +487,7 @@ class DescribeConfigsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeConfigsResponse:
@@ -534,34 +497,31 @@ class DescribeConfigsResponse:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
         if version >= 4:
-            append(encode_compact_count(self.results))
-            for item in self.results:
-                item._write(out, version)
+            append_compact_structs(out, self.results, version)
         else:
-            append(encode_count(self.results))
-            for item in self.results:
-                item._write(out, version)
+            append_structs(out, self.results, version)
         if version >= 4:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeConfigsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        results: list[DescribeConfigsResult]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 7)
-            results, position = read_structs(buffer, position, version, count, DescribeConfigsResult._read)
+            results, position = read_compact_structs(buffer, position, version, DescribeConfigsResult._read, 7)
         else:
-            count, position = read_count(buffer, position, 7)
-            results, position = read_structs(buffer, position, version, count, DescribeConfigsResult._read)
-        if version >= 4:
+            results, position = read_structs(buffer, position, version, DescribeConfigsResult._read, 7)
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeConfigsResponse(throttle_time_ms, results, tags), position
 
     __eq__ = structs_equal

@@ -9,26 +9,27 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_size,
     encode_compact_string,
-    encode_count,
     encode_size,
     encode_string,
-    not_carried,
     read_bytes,
     read_compact_bytes,
-    read_compact_count,
-    read_compact_nullable_count,
     read_compact_string,
-    read_count,
-    read_message,
-    read_nullable_count,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_nullable_structs,
+    read_compact_structs,
+    read_message,
+    read_nullable_structs,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -45,7 +46,7 @@ _qqq = Struct(">qqq")
 class DescribeDelegationTokenOwner:
     """DescribeDelegationTokenOwner, versions 1 to 3."""
 
-    __slots__ = ('principal_type', 'principal_name', 'unknown_tags')
+    __slots__ = ("principal_type", "principal_name", "unknown_tags")
 
     principal_type: str
     principal_name: str
@@ -76,6 +77,8 @@ class DescribeDelegationTokenOwner:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeDelegationTokenOwner, int]:
@@ -87,10 +90,12 @@ class DescribeDelegationTokenOwner:
             principal_name, position = read_compact_string(buffer, position)
         else:
             principal_name, position = read_string(buffer, position)
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeDelegationTokenOwner(principal_type, principal_name, tags), position
 
     __eq__ = structs_equal
@@ -101,7 +106,7 @@ class DescribeDelegationTokenOwner:
 class DescribeDelegationTokenRequest:
     """DescribeDelegationTokenRequest, versions 1 to 3."""
 
-    __slots__ = ('owners', 'unknown_tags')
+    __slots__ = ("owners", "unknown_tags")
 
     owners: list[DescribeDelegationTokenOwner] | None
     unknown_tags: dict[int, bytes] | None
@@ -120,7 +125,7 @@ class DescribeDelegationTokenRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeDelegationTokenRequest:
@@ -132,41 +137,34 @@ class DescribeDelegationTokenRequest:
             if self.owners is None:
                 append(b"\0")
             else:
-                append(encode_compact_count(self.owners))
-                for item in self.owners:
-                    item._write(out, version)
+                append_compact_structs(out, self.owners, version)
         else:
             if self.owners is None:
                 append(b"\xff\xff\xff\xff")
             else:
-                append(encode_count(self.owners))
-                for item in self.owners:
-                    item._write(out, version)
+                append_structs(out, self.owners, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeDelegationTokenRequest, int]:
-        owners: list[DescribeDelegationTokenOwner] | None
         if version >= 2:
-            count, position = read_compact_nullable_count(buffer, position, 3)
-            if count < 0:
-                owners = None
-            else:
-                owners, position = read_structs(buffer, position, version, count, DescribeDelegationTokenOwner._read)
+            owners, position = read_compact_nullable_structs(
+                buffer, position, version, DescribeDelegationTokenOwner._read, 3,
+            )
         else:
-            count, position = read_nullable_count(buffer, position, 3)
-            if count < 0:
-                owners = None
-            else:
-                owners, position = read_structs(buffer, position, version, count, DescribeDelegationTokenOwner._read)
-        if version >= 2:
+            owners, position = read_nullable_structs(buffer, position, version, DescribeDelegationTokenOwner._read, 3)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeDelegationTokenRequest(owners, tags), position
 
     __eq__ = structs_equal
@@ -177,7 +175,7 @@ class DescribeDelegationTokenRequest:
 class DescribedDelegationTokenRenewer:
     """DescribedDelegationTokenRenewer, versions 1 to 3."""
 
-    __slots__ = ('principal_type', 'principal_name', 'unknown_tags')
+    __slots__ = ("principal_type", "principal_name", "unknown_tags")
 
     principal_type: str
     principal_name: str
@@ -208,6 +206,8 @@ class DescribedDelegationTokenRenewer:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribedDelegationTokenRenewer, int]:
@@ -219,10 +219,12 @@ class DescribedDelegationTokenRenewer:
             principal_name, position = read_compact_string(buffer, position)
         else:
             principal_name, position = read_string(buffer, position)
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribedDelegationTokenRenewer(principal_type, principal_name, tags), position
 
     __eq__ = structs_equal
@@ -234,17 +236,9 @@ class DescribedDelegationToken:
     """DescribedDelegationToken, versions 1 to 3."""
 
     __slots__ = (
-        'principal_type',
-        'principal_name',
-        'token_requester_principal_type',
-        'token_requester_principal_name',
-        'issue_timestamp',
-        'expiry_timestamp',
-        'max_timestamp',
-        'token_id',
-        'hmac',
-        'renewers',
-        'unknown_tags',
+        "principal_type", "principal_name", "token_requester_principal_type",
+        "token_requester_principal_name", "issue_timestamp", "expiry_timestamp", "max_timestamp",
+        "token_id", "hmac", "renewers", "unknown_tags",
     )
 
     principal_type: str
@@ -300,17 +294,15 @@ class DescribedDelegationToken:
         elif version >= 2:
             if self.token_requester_principal_type:
                 raise not_carried(self, "token_requester_principal_type", version)
-        else:
-            if self.token_requester_principal_type:
-                raise not_carried(self, "token_requester_principal_type", version)
+        elif self.token_requester_principal_type:
+            raise not_carried(self, "token_requester_principal_type", version)
         if version >= 3:
             append(encode_compact_string(self.token_requester_principal_name))
         elif version >= 2:
             if self.token_requester_principal_name:
                 raise not_carried(self, "token_requester_principal_name", version)
-        else:
-            if self.token_requester_principal_name:
-                raise not_carried(self, "token_requester_principal_name", version)
+        elif self.token_requester_principal_name:
+            raise not_carried(self, "token_requester_principal_name", version)
         append(_qqq.pack(self.issue_timestamp, self.expiry_timestamp, self.max_timestamp))
         if version >= 2:
             append(encode_compact_string(self.token_id))
@@ -323,18 +315,16 @@ class DescribedDelegationToken:
             append(encode_size(self.hmac))
             append(self.hmac)
         if version >= 2:
-            append(encode_compact_count(self.renewers))
-            for item in self.renewers:
-                item._write(out, version)
+            append_compact_structs(out, self.renewers, version)
         else:
-            append(encode_count(self.renewers))
-            for item in self.renewers:
-                item._write(out, version)
+            append_structs(out, self.renewers, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribedDelegationToken, int]:
@@ -368,29 +358,21 @@ class DescribedDelegationToken:
             hmac, position = read_compact_bytes(buffer, position)
         else:
             hmac, position = read_bytes(buffer, position)
-        renewers: list[DescribedDelegationTokenRenewer]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 3)
-            renewers, position = read_structs(buffer, position, version, count, DescribedDelegationTokenRenewer._read)
+            renewers, position = read_compact_structs(
+                buffer, position, version, DescribedDelegationTokenRenewer._read, 3,
+            )
         else:
-            count, position = read_count(buffer, position, 3)
-            renewers, position = read_structs(buffer, position, version, count, DescribedDelegationTokenRenewer._read)
-        if version >= 2:
+            renewers, position = read_structs(buffer, position, version, DescribedDelegationTokenRenewer._read, 3)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribedDelegationToken(
-            principal_type,
-            principal_name,
-            token_requester_principal_type,
-            token_requester_principal_name,
-            issue_timestamp,
-            expiry_timestamp,
-            max_timestamp,
-            token_id,
-            hmac,
-            renewers,
-            tags,
+            principal_type, principal_name, token_requester_principal_type, token_requester_principal_name,
+            issue_timestamp, expiry_timestamp, max_timestamp, token_id, hmac, renewers, tags,
         ), position
 
     __eq__ = structs_equal
@@ -401,7 +383,7 @@ class DescribedDelegationToken:
 class DescribeDelegationTokenResponse:
     """DescribeDelegationTokenResponse, versions 1 to 3."""
 
-    __slots__ = ('error_code', 'tokens', 'throttle_time_ms', 'unknown_tags')
+    __slots__ = ("error_code", "tokens", "throttle_time_ms", "unknown_tags")
 
     error_code: int
     tokens: list[DescribedDelegationToken]
@@ -426,7 +408,7 @@ class DescribeDelegationTokenResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 3)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeDelegationTokenResponse:
@@ -436,37 +418,34 @@ class DescribeDelegationTokenResponse:
         append = out.append
         append(_h.pack(self.error_code))
         if version >= 2:
-            append(encode_compact_count(self.tokens))
-            for item in self.tokens:
-                item._write(out, version)
+            append_compact_structs(out, self.tokens, version)
         else:
-            append(encode_count(self.tokens))
-            for item in self.tokens:
-                item._write(out, version)
+            append_structs(out, self.tokens, version)
         append(_i.pack(self.throttle_time_ms))
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeDelegationTokenResponse, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        tokens: list[DescribedDelegationToken]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 30)
-            tokens, position = read_structs(buffer, position, version, count, DescribedDelegationToken._read)
+            tokens, position = read_compact_structs(buffer, position, version, DescribedDelegationToken._read, 30)
         else:
-            count, position = read_count(buffer, position, 30)
-            tokens, position = read_structs(buffer, position, version, count, DescribedDelegationToken._read)
+            tokens, position = read_structs(buffer, position, version, DescribedDelegationToken._read, 30)
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeDelegationTokenResponse(error_code, tokens, throttle_time_ms, tags), position
 
     __eq__ = structs_equal

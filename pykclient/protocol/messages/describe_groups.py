@@ -9,30 +9,33 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_size,
     encode_compact_string,
-    encode_count,
+    encode_compact_strings,
     encode_nullable_string,
     encode_size,
     encode_string,
-    not_carried,
+    encode_strings,
     read_bytes,
     read_compact_bytes,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
     read_compact_strings,
-    read_count,
-    read_message,
     read_nullable_string,
     read_string,
     read_strings,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -49,7 +52,7 @@ _i = Struct(">i")
 class DescribeGroupsRequest:
     """DescribeGroupsRequest, versions 0 to 6."""
 
-    __slots__ = ('groups', 'include_authorized_operations', 'unknown_tags')
+    __slots__ = ("groups", "include_authorized_operations", "unknown_tags")
 
     groups: list[str]
     include_authorized_operations: bool
@@ -71,7 +74,7 @@ class DescribeGroupsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 6)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeGroupsRequest:
@@ -80,42 +83,38 @@ class DescribeGroupsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 5:
-            append(encode_compact_count(self.groups))
-            for item in self.groups:
-                append(encode_compact_string(item))
+            append(encode_compact_strings(self.groups))
         else:
-            append(encode_count(self.groups))
-            for item in self.groups:
-                append(encode_string(item))
+            append(encode_strings(self.groups))
         if version >= 3:
             append(_t.pack(self.include_authorized_operations))
-        else:
-            if self.include_authorized_operations:
-                raise not_carried(self, "include_authorized_operations", version)
+        elif self.include_authorized_operations:
+            raise not_carried(self, "include_authorized_operations", version)
         if version >= 5:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeGroupsRequest, int]:
-        groups: list[str]
         if version >= 5:
-            count, position = read_compact_count(buffer, position, 1)
-            groups, position = read_compact_strings(buffer, position, count)
+            groups, position = read_compact_strings(buffer, position)
         else:
-            count, position = read_count(buffer, position, 2)
-            groups, position = read_strings(buffer, position, count)
+            groups, position = read_strings(buffer, position)
         if version >= 3:
             (include_authorized_operations,) = _t.unpack_from(buffer, position)
             position += 1
         else:
             include_authorized_operations = False
-        if version >= 5:
+        if version < 5:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeGroupsRequest(groups, include_authorized_operations, tags), position
 
     __eq__ = structs_equal
@@ -127,13 +126,8 @@ class DescribedGroupMember:
     """DescribedGroupMember, versions 0 to 6."""
 
     __slots__ = (
-        'member_id',
-        'group_instance_id',
-        'client_id',
-        'client_host',
-        'member_metadata',
-        'member_assignment',
-        'unknown_tags',
+        "member_id", "group_instance_id", "client_id", "client_host", "member_metadata",
+        "member_assignment", "unknown_tags",
     )
 
     member_id: str
@@ -197,6 +191,8 @@ class DescribedGroupMember:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribedGroupMember, int]:
@@ -204,7 +200,6 @@ class DescribedGroupMember:
             member_id, position = read_compact_string(buffer, position)
         else:
             member_id, position = read_string(buffer, position)
-        group_instance_id: str | None
         if version >= 5:
             group_instance_id, position = read_compact_nullable_string(buffer, position)
         elif version >= 4:
@@ -227,18 +222,14 @@ class DescribedGroupMember:
             member_assignment, position = read_compact_bytes(buffer, position)
         else:
             member_assignment, position = read_bytes(buffer, position)
-        if version >= 5:
+        if version < 5:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribedGroupMember(
-            member_id,
-            group_instance_id,
-            client_id,
-            client_host,
-            member_metadata,
-            member_assignment,
-            tags,
+            member_id, group_instance_id, client_id, client_host, member_metadata, member_assignment, tags,
         ), position
 
     __eq__ = structs_equal
@@ -250,15 +241,8 @@ class DescribedGroup:
     """DescribedGroup, versions 0 to 6."""
 
     __slots__ = (
-        'error_code',
-        'error_message',
-        'group_id',
-        'group_state',
-        'protocol_type',
-        'protocol_data',
-        'members',
-        'authorized_operations',
-        'unknown_tags',
+        "error_code", "error_message", "group_id", "group_state", "protocol_type", "protocol_data",
+        "members", "authorized_operations", "unknown_tags",
     )
 
     error_code: int
@@ -301,9 +285,8 @@ class DescribedGroup:
         elif version >= 5:
             if self.error_message is not None:
                 raise not_carried(self, "error_message", version)
-        else:
-            if self.error_message is not None:
-                raise not_carried(self, "error_message", version)
+        elif self.error_message is not None:
+            raise not_carried(self, "error_message", version)
         if version >= 5:
             append(encode_compact_string(self.group_id))
         else:
@@ -321,29 +304,25 @@ class DescribedGroup:
         else:
             append(encode_string(self.protocol_data))
         if version >= 5:
-            append(encode_compact_count(self.members))
-            for item in self.members:
-                item._write(out, version)
+            append_compact_structs(out, self.members, version)
         else:
-            append(encode_count(self.members))
-            for item in self.members:
-                item._write(out, version)
+            append_structs(out, self.members, version)
         if version >= 3:
             append(_i.pack(self.authorized_operations))
-        else:
-            if self.authorized_operations != -2147483648:
-                raise not_carried(self, "authorized_operations", version)
+        elif self.authorized_operations != -2147483648:
+            raise not_carried(self, "authorized_operations", version)
         if version >= 5:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribedGroup, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        error_message: str | None
         if version >= 6:
             error_message, position = read_compact_nullable_string(buffer, position)
         elif version >= 5:
@@ -366,32 +345,24 @@ class DescribedGroup:
             protocol_data, position = read_compact_string(buffer, position)
         else:
             protocol_data, position = read_string(buffer, position)
-        members: list[DescribedGroupMember]
         if version >= 5:
-            count, position = read_compact_count(buffer, position, 7)
-            members, position = read_structs(buffer, position, version, count, DescribedGroupMember._read)
+            members, position = read_compact_structs(buffer, position, version, DescribedGroupMember._read, 7)
         else:
-            count, position = read_count(buffer, position, 7)
-            members, position = read_structs(buffer, position, version, count, DescribedGroupMember._read)
+            members, position = read_structs(buffer, position, version, DescribedGroupMember._read, 7)
         if version >= 3:
             (authorized_operations,) = _i.unpack_from(buffer, position)
             position += 4
         else:
             authorized_operations = -2147483648
-        if version >= 5:
+        if version < 5:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribedGroup(
-            error_code,
-            error_message,
-            group_id,
-            group_state,
-            protocol_type,
-            protocol_data,
-            members,
-            authorized_operations,
-            tags,
+            error_code, error_message, group_id, group_state, protocol_type, protocol_data, members,
+            authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal
@@ -402,7 +373,7 @@ class DescribedGroup:
 class DescribeGroupsResponse:
     """DescribeGroupsResponse, versions 0 to 6."""
 
-    __slots__ = ('throttle_time_ms', 'groups', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "groups", "unknown_tags")
 
     throttle_time_ms: int
     groups: list[DescribedGroup]
@@ -424,7 +395,7 @@ class DescribeGroupsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 6)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeGroupsResponse:
@@ -435,18 +406,16 @@ class DescribeGroupsResponse:
         if version >= 1:
             append(_i.pack(self.throttle_time_ms))
         if version >= 5:
-            append(encode_compact_count(self.groups))
-            for item in self.groups:
-                item._write(out, version)
+            append_compact_structs(out, self.groups, version)
         else:
-            append(encode_count(self.groups))
-            for item in self.groups:
-                item._write(out, version)
+            append_structs(out, self.groups, version)
         if version >= 5:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeGroupsResponse, int]:
@@ -455,17 +424,16 @@ class DescribeGroupsResponse:
             position += 4
         else:
             throttle_time_ms = 0
-        groups: list[DescribedGroup]
         if version >= 5:
-            count, position = read_compact_count(buffer, position, 12)
-            groups, position = read_structs(buffer, position, version, count, DescribedGroup._read)
+            groups, position = read_compact_structs(buffer, position, version, DescribedGroup._read, 12)
         else:
-            count, position = read_count(buffer, position, 12)
-            groups, position = read_structs(buffer, position, version, count, DescribedGroup._read)
-        if version >= 5:
+            groups, position = read_structs(buffer, position, version, DescribedGroup._read, 12)
+        if version < 5:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeGroupsResponse(throttle_time_ms, groups, tags), position
 
     __eq__ = structs_equal

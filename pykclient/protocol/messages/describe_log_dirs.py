@@ -9,23 +9,27 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_count,
     encode_numbers,
     encode_string,
-    read_compact_count,
-    read_compact_nullable_count,
+    read_compact_numbers,
     read_compact_string,
-    read_count,
-    read_message,
-    read_nullable_count,
     read_numbers,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_nullable_structs,
+    read_compact_structs,
+    read_message,
+    read_nullable_structs,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -45,7 +49,7 @@ _qqt = Struct(">qq?")
 class DescribableLogDirTopic:
     """DescribableLogDirTopic, versions 1 to 5."""
 
-    __slots__ = ('topic', 'partitions', 'unknown_tags')
+    __slots__ = ("topic", "partitions", "unknown_tags")
 
     topic: str
     partitions: list[int]
@@ -68,16 +72,16 @@ class DescribableLogDirTopic:
         else:
             append(encode_string(self.topic))
         if version >= 2:
-            append(encode_compact_count(self.partitions))
-            append(encode_numbers(self.partitions, "i"))
+            append(encode_compact_numbers(self.partitions, "i"))
         else:
-            append(encode_count(self.partitions))
             append(encode_numbers(self.partitions, "i"))
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribableLogDirTopic, int]:
@@ -85,17 +89,16 @@ class DescribableLogDirTopic:
             topic, position = read_compact_string(buffer, position)
         else:
             topic, position = read_string(buffer, position)
-        partitions: list[int]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 4)
-            partitions, position = read_numbers(buffer, position, count, "i")
+            partitions, position = read_compact_numbers(buffer, position, "i", 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            partitions, position = read_numbers(buffer, position, count, "i")
-        if version >= 2:
+            partitions, position = read_numbers(buffer, position, "i", 4)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribableLogDirTopic(topic, partitions, tags), position
 
     __eq__ = structs_equal
@@ -106,7 +109,7 @@ class DescribableLogDirTopic:
 class DescribeLogDirsRequest:
     """DescribeLogDirsRequest, versions 1 to 5."""
 
-    __slots__ = ('topics', 'unknown_tags')
+    __slots__ = ("topics", "unknown_tags")
 
     topics: list[DescribableLogDirTopic] | None
     unknown_tags: dict[int, bytes] | None
@@ -125,7 +128,7 @@ class DescribeLogDirsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 5)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeLogDirsRequest:
@@ -137,41 +140,32 @@ class DescribeLogDirsRequest:
             if self.topics is None:
                 append(b"\0")
             else:
-                append(encode_compact_count(self.topics))
-                for item in self.topics:
-                    item._write(out, version)
+                append_compact_structs(out, self.topics, version)
         else:
             if self.topics is None:
                 append(b"\xff\xff\xff\xff")
             else:
-                append(encode_count(self.topics))
-                for item in self.topics:
-                    item._write(out, version)
+                append_structs(out, self.topics, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeLogDirsRequest, int]:
-        topics: list[DescribableLogDirTopic] | None
         if version >= 2:
-            count, position = read_compact_nullable_count(buffer, position, 3)
-            if count < 0:
-                topics = None
-            else:
-                topics, position = read_structs(buffer, position, version, count, DescribableLogDirTopic._read)
+            topics, position = read_compact_nullable_structs(buffer, position, version, DescribableLogDirTopic._read, 3)
         else:
-            count, position = read_nullable_count(buffer, position, 3)
-            if count < 0:
-                topics = None
-            else:
-                topics, position = read_structs(buffer, position, version, count, DescribableLogDirTopic._read)
-        if version >= 2:
+            topics, position = read_nullable_structs(buffer, position, version, DescribableLogDirTopic._read, 3)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeLogDirsRequest(topics, tags), position
 
     __eq__ = structs_equal
@@ -182,7 +176,7 @@ class DescribeLogDirsRequest:
 class DescribeLogDirsPartition:
     """DescribeLogDirsPartition, versions 1 to 5."""
 
-    __slots__ = ('partition_index', 'partition_size', 'offset_lag', 'is_future_key', 'unknown_tags')
+    __slots__ = ("partition_index", "partition_size", "offset_lag", "is_future_key", "unknown_tags")
 
     partition_index: int
     partition_size: int
@@ -212,22 +206,20 @@ class DescribeLogDirsPartition:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeLogDirsPartition, int]:
         partition_index, partition_size, offset_lag, is_future_key = _iqqt.unpack_from(buffer, position)
         position += 21
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
-        return DescribeLogDirsPartition(
-            partition_index,
-            partition_size,
-            offset_lag,
-            is_future_key,
-            tags,
-        ), position
+            tags, position = None, position + 1
+        return DescribeLogDirsPartition(partition_index, partition_size, offset_lag, is_future_key, tags), position
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -237,7 +229,7 @@ class DescribeLogDirsPartition:
 class DescribeLogDirsTopic:
     """DescribeLogDirsTopic, versions 1 to 5."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[DescribeLogDirsPartition]
@@ -260,18 +252,16 @@ class DescribeLogDirsTopic:
         else:
             append(encode_string(self.name))
         if version >= 2:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeLogDirsTopic, int]:
@@ -279,17 +269,16 @@ class DescribeLogDirsTopic:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        partitions: list[DescribeLogDirsPartition]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 21)
-            partitions, position = read_structs(buffer, position, version, count, DescribeLogDirsPartition._read)
+            partitions, position = read_compact_structs(buffer, position, version, DescribeLogDirsPartition._read, 21)
         else:
-            count, position = read_count(buffer, position, 21)
-            partitions, position = read_structs(buffer, position, version, count, DescribeLogDirsPartition._read)
-        if version >= 2:
+            partitions, position = read_structs(buffer, position, version, DescribeLogDirsPartition._read, 21)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeLogDirsTopic(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -301,13 +290,7 @@ class DescribeLogDirsResult:
     """DescribeLogDirsResult, versions 1 to 5."""
 
     __slots__ = (
-        'error_code',
-        'log_dir',
-        'topics',
-        'total_bytes',
-        'usable_bytes',
-        'is_cordoned',
-        'unknown_tags',
+        "error_code", "log_dir", "topics", "total_bytes", "usable_bytes", "is_cordoned", "unknown_tags",
     )
 
     error_code: int
@@ -344,13 +327,9 @@ class DescribeLogDirsResult:
         else:
             append(encode_string(self.log_dir))
         if version >= 2:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 5:
             append(_qqt.pack(self.total_bytes, self.usable_bytes, self.is_cordoned))
         elif version >= 4:
@@ -360,6 +339,8 @@ class DescribeLogDirsResult:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeLogDirsResult, int]:
@@ -369,13 +350,10 @@ class DescribeLogDirsResult:
             log_dir, position = read_compact_string(buffer, position)
         else:
             log_dir, position = read_string(buffer, position)
-        topics: list[DescribeLogDirsTopic]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, DescribeLogDirsTopic._read)
+            topics, position = read_compact_structs(buffer, position, version, DescribeLogDirsTopic._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, DescribeLogDirsTopic._read)
+            topics, position = read_structs(buffer, position, version, DescribeLogDirsTopic._read, 3)
         if version >= 5:
             total_bytes, usable_bytes, is_cordoned = _qqt.unpack_from(buffer, position)
             position += 17
@@ -387,18 +365,14 @@ class DescribeLogDirsResult:
             total_bytes = -1
             usable_bytes = -1
             is_cordoned = False
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeLogDirsResult(
-            error_code,
-            log_dir,
-            topics,
-            total_bytes,
-            usable_bytes,
-            is_cordoned,
-            tags,
+            error_code, log_dir, topics, total_bytes, usable_bytes, is_cordoned, tags,
         ), position
 
     __eq__ = structs_equal
@@ -409,7 +383,7 @@ class DescribeLogDirsResult:
 class DescribeLogDirsResponse:
     """DescribeLogDirsResponse, versions 1 to 5."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'results', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "results", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -434,7 +408,7 @@ class DescribeLogDirsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 5)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeLogDirsResponse:
@@ -447,18 +421,16 @@ class DescribeLogDirsResponse:
         else:
             append(_i.pack(self.throttle_time_ms))
         if version >= 2:
-            append(encode_compact_count(self.results))
-            for item in self.results:
-                item._write(out, version)
+            append_compact_structs(out, self.results, version)
         else:
-            append(encode_count(self.results))
-            for item in self.results:
-                item._write(out, version)
+            append_structs(out, self.results, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeLogDirsResponse, int]:
@@ -469,17 +441,16 @@ class DescribeLogDirsResponse:
             (throttle_time_ms,) = _i.unpack_from(buffer, position)
             position += 4
             error_code = 0
-        results: list[DescribeLogDirsResult]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 5)
-            results, position = read_structs(buffer, position, version, count, DescribeLogDirsResult._read)
+            results, position = read_compact_structs(buffer, position, version, DescribeLogDirsResult._read, 5)
         else:
-            count, position = read_count(buffer, position, 5)
-            results, position = read_structs(buffer, position, version, count, DescribeLogDirsResult._read)
-        if version >= 2:
+            results, position = read_structs(buffer, position, version, DescribeLogDirsResult._read, 5)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return DescribeLogDirsResponse(throttle_time_ms, error_code, results, tags), position
 
     __eq__ = structs_equal

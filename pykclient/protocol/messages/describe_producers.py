@@ -9,20 +9,21 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -38,7 +39,7 @@ _qiiqiq = Struct(">qiiqiq")
 class TopicRequest:
     """TopicRequest, version 0."""
 
-    __slots__ = ('name', 'partition_indexes', 'unknown_tags')
+    __slots__ = ("name", "partition_indexes", "unknown_tags")
 
     name: str
     partition_indexes: list[int]
@@ -57,8 +58,7 @@ class TopicRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.name))
-        append(encode_compact_count(self.partition_indexes))
-        append(encode_numbers(self.partition_indexes, "i"))
+        append(encode_compact_numbers(self.partition_indexes, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -67,9 +67,11 @@ class TopicRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TopicRequest, int]:
         name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 4)
-        partition_indexes, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partition_indexes, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicRequest(name, partition_indexes, tags), position
 
     __eq__ = structs_equal
@@ -80,7 +82,7 @@ class TopicRequest:
 class DescribeProducersRequest:
     """DescribeProducersRequest, version 0."""
 
-    __slots__ = ('topics', 'unknown_tags')
+    __slots__ = ("topics", "unknown_tags")
 
     topics: list[TopicRequest]
     unknown_tags: dict[int, bytes] | None
@@ -99,7 +101,7 @@ class DescribeProducersRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeProducersRequest:
@@ -107,9 +109,7 @@ class DescribeProducersRequest:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -117,9 +117,11 @@ class DescribeProducersRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeProducersRequest, int]:
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, TopicRequest._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, TopicRequest._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeProducersRequest(topics, tags), position
 
     __eq__ = structs_equal
@@ -131,13 +133,8 @@ class ProducerState:
     """ProducerState, version 0."""
 
     __slots__ = (
-        'producer_id',
-        'producer_epoch',
-        'last_sequence',
-        'last_timestamp',
-        'coordinator_epoch',
-        'current_txn_start_offset',
-        'unknown_tags',
+        "producer_id", "producer_epoch", "last_sequence", "last_timestamp", "coordinator_epoch",
+        "current_txn_start_offset", "unknown_tags",
     )
 
     producer_id: int
@@ -169,12 +166,8 @@ class ProducerState:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_qiiqiq.pack(
-            self.producer_id,
-            self.producer_epoch,
-            self.last_sequence,
-            self.last_timestamp,
-            self.coordinator_epoch,
-            self.current_txn_start_offset,
+            self.producer_id, self.producer_epoch, self.last_sequence, self.last_timestamp,
+            self.coordinator_epoch, self.current_txn_start_offset,
         ))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -183,17 +176,18 @@ class ProducerState:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ProducerState, int]:
-        producer_id, producer_epoch, last_sequence, last_timestamp, coordinator_epoch, current_txn_start_offset = _qiiqiq.unpack_from(buffer, position)
-        position += 36
-        tags, position = read_unknown_tags(buffer, position)
-        return ProducerState(
-            producer_id,
-            producer_epoch,
-            last_sequence,
-            last_timestamp,
-            coordinator_epoch,
+        (
+            producer_id, producer_epoch, last_sequence, last_timestamp, coordinator_epoch,
             current_txn_start_offset,
-            tags,
+        ) = _qiiqiq.unpack_from(buffer, position)
+        position += 36
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
+        return ProducerState(
+            producer_id, producer_epoch, last_sequence, last_timestamp, coordinator_epoch,
+            current_txn_start_offset, tags,
         ), position
 
     __eq__ = structs_equal
@@ -204,7 +198,7 @@ class ProducerState:
 class PartitionResponse:
     """PartitionResponse, version 0."""
 
-    __slots__ = ('partition_index', 'error_code', 'error_message', 'active_producers', 'unknown_tags')
+    __slots__ = ("partition_index", "error_code", "error_message", "active_producers", "unknown_tags")
 
     partition_index: int
     error_code: int
@@ -230,9 +224,7 @@ class PartitionResponse:
         append = out.append
         append(_ih.pack(self.partition_index, self.error_code))
         append(encode_compact_nullable_string(self.error_message))
-        append(encode_compact_count(self.active_producers))
-        for item in self.active_producers:
-            item._write(out, version)
+        append_compact_structs(out, self.active_producers, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -243,9 +235,11 @@ class PartitionResponse:
         partition_index, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 37)
-        active_producers, position = read_structs(buffer, position, version, count, ProducerState._read)
-        tags, position = read_unknown_tags(buffer, position)
+        active_producers, position = read_compact_structs(buffer, position, version, ProducerState._read, 37)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PartitionResponse(partition_index, error_code, error_message, active_producers, tags), position
 
     __eq__ = structs_equal
@@ -256,7 +250,7 @@ class PartitionResponse:
 class TopicResponse:
     """TopicResponse, version 0."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[PartitionResponse]
@@ -275,9 +269,7 @@ class TopicResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.name))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -286,9 +278,11 @@ class TopicResponse:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TopicResponse, int]:
         name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 9)
-        partitions, position = read_structs(buffer, position, version, count, PartitionResponse._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionResponse._read, 9)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicResponse(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -299,7 +293,7 @@ class TopicResponse:
 class DescribeProducersResponse:
     """DescribeProducersResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'topics', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "topics", "unknown_tags")
 
     throttle_time_ms: int
     topics: list[TopicResponse]
@@ -321,7 +315,7 @@ class DescribeProducersResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeProducersResponse:
@@ -330,9 +324,7 @@ class DescribeProducersResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -342,9 +334,11 @@ class DescribeProducersResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeProducersResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, TopicResponse._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, TopicResponse._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeProducersResponse(throttle_time_ms, topics, tags), position
 
     __eq__ = structs_equal

@@ -10,24 +10,25 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    not_carried,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -45,7 +46,7 @@ _iqqq = Struct(">iqqq")
 class RequestPartitionData:
     """RequestPartitionData, versions 0 to 2."""
 
-    __slots__ = ('partition_index', 'unknown_tags')
+    __slots__ = ("partition_index", "unknown_tags")
 
     partition_index: int
     unknown_tags: dict[int, bytes] | None
@@ -66,7 +67,10 @@ class RequestPartitionData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestPartitionData, int]:
         (partition_index,) = _i.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestPartitionData(partition_index, tags), position
 
     __eq__ = structs_equal
@@ -77,7 +81,7 @@ class RequestPartitionData:
 class RequestTopicData:
     """RequestTopicData, versions 0 to 2."""
 
-    __slots__ = ('topic_name', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_name", "partitions", "unknown_tags")
 
     topic_name: str
     partitions: list[RequestPartitionData]
@@ -96,9 +100,7 @@ class RequestTopicData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.topic_name))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -107,9 +109,11 @@ class RequestTopicData:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestTopicData, int]:
         topic_name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 5)
-        partitions, position = read_structs(buffer, position, version, count, RequestPartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, RequestPartitionData._read, 5)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestTopicData(topic_name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -120,7 +124,7 @@ class RequestTopicData:
 class DescribeQuorumRequest:
     """DescribeQuorumRequest, versions 0 to 2."""
 
-    __slots__ = ('topics', 'unknown_tags')
+    __slots__ = ("topics", "unknown_tags")
 
     topics: list[RequestTopicData]
     unknown_tags: dict[int, bytes] | None
@@ -139,7 +143,7 @@ class DescribeQuorumRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeQuorumRequest:
@@ -147,9 +151,7 @@ class DescribeQuorumRequest:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -157,9 +159,11 @@ class DescribeQuorumRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeQuorumRequest, int]:
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, RequestTopicData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, RequestTopicData._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeQuorumRequest(topics, tags), position
 
     __eq__ = structs_equal
@@ -171,12 +175,8 @@ class ReplicaState:
     """ReplicaState, versions 0 to 2."""
 
     __slots__ = (
-        'replica_id',
-        'replica_directory_id',
-        'log_end_offset',
-        'last_fetch_timestamp',
-        'last_caught_up_timestamp',
-        'unknown_tags',
+        "replica_id", "replica_directory_id", "log_end_offset", "last_fetch_timestamp",
+        "last_caught_up_timestamp", "unknown_tags",
     )
 
     replica_id: int
@@ -206,20 +206,14 @@ class ReplicaState:
         append = out.append
         if version >= 2:
             append(_iuqqq.pack(
-                self.replica_id,
-                self.replica_directory_id.bytes,
-                self.log_end_offset,
-                self.last_fetch_timestamp,
+                self.replica_id, self.replica_directory_id.bytes, self.log_end_offset, self.last_fetch_timestamp,
                 self.last_caught_up_timestamp,
             ))
         elif version >= 1:
             if self.replica_directory_id != ZERO_UUID:
                 raise not_carried(self, "replica_directory_id", version)
             append(_iqqq.pack(
-                self.replica_id,
-                self.log_end_offset,
-                self.last_fetch_timestamp,
-                self.last_caught_up_timestamp,
+                self.replica_id, self.log_end_offset, self.last_fetch_timestamp, self.last_caught_up_timestamp,
             ))
         else:
             if self.replica_directory_id != ZERO_UUID:
@@ -233,11 +227,15 @@ class ReplicaState:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReplicaState, int]:
         if version >= 2:
-            replica_id, replica_directory_id, log_end_offset, last_fetch_timestamp, last_caught_up_timestamp = _iuqqq.unpack_from(buffer, position)
+            (
+                replica_id, replica_directory_id, log_end_offset, last_fetch_timestamp, last_caught_up_timestamp,
+            ) = _iuqqq.unpack_from(buffer, position)
             position += 44
             replica_directory_id = uuid_of(replica_directory_id)
         elif version >= 1:
-            replica_id, log_end_offset, last_fetch_timestamp, last_caught_up_timestamp = _iqqq.unpack_from(buffer, position)
+            (
+                replica_id, log_end_offset, last_fetch_timestamp, last_caught_up_timestamp,
+            ) = _iqqq.unpack_from(buffer, position)
             position += 28
             replica_directory_id = ZERO_UUID
         else:
@@ -246,13 +244,12 @@ class ReplicaState:
             replica_directory_id = ZERO_UUID
             last_fetch_timestamp = -1
             last_caught_up_timestamp = -1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ReplicaState(
-            replica_id,
-            replica_directory_id,
-            log_end_offset,
-            last_fetch_timestamp,
-            last_caught_up_timestamp,
+            replica_id, replica_directory_id, log_end_offset, last_fetch_timestamp, last_caught_up_timestamp,
             tags,
         ), position
 
@@ -265,15 +262,8 @@ class ResponsePartitionData:
     """ResponsePartitionData, versions 0 to 2."""
 
     __slots__ = (
-        'partition_index',
-        'error_code',
-        'error_message',
-        'leader_id',
-        'leader_epoch',
-        'high_watermark',
-        'current_voters',
-        'observers',
-        'unknown_tags',
+        "partition_index", "error_code", "error_message", "leader_id", "leader_epoch", "high_watermark",
+        "current_voters", "observers", "unknown_tags",
     )
 
     partition_index: int
@@ -314,12 +304,8 @@ class ResponsePartitionData:
         if version >= 2:
             append(encode_compact_nullable_string(self.error_message))
         append(_iiq.pack(self.leader_id, self.leader_epoch, self.high_watermark))
-        append(encode_compact_count(self.current_voters))
-        for item in self.current_voters:
-            item._write(out, version)
-        append(encode_compact_count(self.observers))
-        for item in self.observers:
-            item._write(out, version)
+        append_compact_structs(out, self.current_voters, version)
+        append_compact_structs(out, self.observers, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -329,28 +315,21 @@ class ResponsePartitionData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponsePartitionData, int]:
         partition_index, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        error_message: str | None
         if version >= 2:
             error_message, position = read_compact_nullable_string(buffer, position)
         else:
             error_message = ""
         leader_id, leader_epoch, high_watermark = _iiq.unpack_from(buffer, position)
         position += 16
-        count, position = read_compact_count(buffer, position, 13)
-        current_voters, position = read_structs(buffer, position, version, count, ReplicaState._read)
-        count, position = read_compact_count(buffer, position, 13)
-        observers, position = read_structs(buffer, position, version, count, ReplicaState._read)
-        tags, position = read_unknown_tags(buffer, position)
+        current_voters, position = read_compact_structs(buffer, position, version, ReplicaState._read, 13)
+        observers, position = read_compact_structs(buffer, position, version, ReplicaState._read, 13)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponsePartitionData(
-            partition_index,
-            error_code,
-            error_message,
-            leader_id,
-            leader_epoch,
-            high_watermark,
-            current_voters,
-            observers,
-            tags,
+            partition_index, error_code, error_message, leader_id, leader_epoch, high_watermark, current_voters,
+            observers, tags,
         ), position
 
     __eq__ = structs_equal
@@ -361,7 +340,7 @@ class ResponsePartitionData:
 class ResponseTopicData:
     """ResponseTopicData, versions 0 to 2."""
 
-    __slots__ = ('topic_name', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_name", "partitions", "unknown_tags")
 
     topic_name: str
     partitions: list[ResponsePartitionData]
@@ -380,9 +359,7 @@ class ResponseTopicData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.topic_name))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -391,9 +368,11 @@ class ResponseTopicData:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseTopicData, int]:
         topic_name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 25)
-        partitions, position = read_structs(buffer, position, version, count, ResponsePartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, ResponsePartitionData._read, 25)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponseTopicData(topic_name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -404,7 +383,7 @@ class ResponseTopicData:
 class Listener:
     """Listener, version 2."""
 
-    __slots__ = ('name', 'host', 'port', 'unknown_tags')
+    __slots__ = ("name", "host", "port", "unknown_tags")
 
     name: str
     host: str
@@ -439,7 +418,10 @@ class Listener:
         host, position = read_compact_string(buffer, position)
         (port,) = _H.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Listener(name, host, port, tags), position
 
     __eq__ = structs_equal
@@ -450,7 +432,7 @@ class Listener:
 class Node:
     """Node, version 2."""
 
-    __slots__ = ('node_id', 'listeners', 'unknown_tags')
+    __slots__ = ("node_id", "listeners", "unknown_tags")
 
     node_id: int
     listeners: list[Listener]
@@ -469,9 +451,7 @@ class Node:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.node_id))
-        append(encode_compact_count(self.listeners))
-        for item in self.listeners:
-            item._write(out, version)
+        append_compact_structs(out, self.listeners, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -481,9 +461,11 @@ class Node:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Node, int]:
         (node_id,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 5)
-        listeners, position = read_structs(buffer, position, version, count, Listener._read)
-        tags, position = read_unknown_tags(buffer, position)
+        listeners, position = read_compact_structs(buffer, position, version, Listener._read, 5)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Node(node_id, listeners, tags), position
 
     __eq__ = structs_equal
@@ -494,7 +476,7 @@ class Node:
 class DescribeQuorumResponse:
     """DescribeQuorumResponse, versions 0 to 2."""
 
-    __slots__ = ('error_code', 'error_message', 'topics', 'nodes', 'unknown_tags')
+    __slots__ = ("error_code", "error_message", "topics", "nodes", "unknown_tags")
 
     error_code: int
     error_message: str | None
@@ -522,7 +504,7 @@ class DescribeQuorumResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeQuorumResponse:
@@ -533,16 +515,11 @@ class DescribeQuorumResponse:
         append(_h.pack(self.error_code))
         if version >= 2:
             append(encode_compact_nullable_string(self.error_message))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if version >= 2:
-            append(encode_compact_count(self.nodes))
-            for item in self.nodes:
-                item._write(out, version)
-        else:
-            if self.nodes:
-                raise not_carried(self, "nodes", version)
+            append_compact_structs(out, self.nodes, version)
+        elif self.nodes:
+            raise not_carried(self, "nodes", version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -552,20 +529,19 @@ class DescribeQuorumResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeQuorumResponse, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        error_message: str | None
         if version >= 2:
             error_message, position = read_compact_nullable_string(buffer, position)
         else:
             error_message = ""
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, ResponseTopicData._read)
-        nodes: list[Node]
+        topics, position = read_compact_structs(buffer, position, version, ResponseTopicData._read, 3)
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 6)
-            nodes, position = read_structs(buffer, position, version, count, Node._read)
+            nodes, position = read_compact_structs(buffer, position, version, Node._read, 6)
         else:
             nodes = []
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeQuorumResponse(error_code, error_message, topics, nodes, tags), position
 
     __eq__ = structs_equal

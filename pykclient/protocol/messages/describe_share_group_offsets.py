@@ -10,26 +10,27 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
-    read_compact_nullable_count,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_nullable_structs,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -44,7 +45,7 @@ _iqiqh = Struct(">iqiqh")
 class DescribeShareGroupOffsetsRequestTopic:
     """DescribeShareGroupOffsetsRequestTopic, versions 0 to 1."""
 
-    __slots__ = ('topic_name', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_name", "partitions", "unknown_tags")
 
     topic_name: str
     partitions: list[int]
@@ -63,8 +64,7 @@ class DescribeShareGroupOffsetsRequestTopic:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.topic_name))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -73,9 +73,11 @@ class DescribeShareGroupOffsetsRequestTopic:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeShareGroupOffsetsRequestTopic, int]:
         topic_name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeShareGroupOffsetsRequestTopic(topic_name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -86,7 +88,7 @@ class DescribeShareGroupOffsetsRequestTopic:
 class DescribeShareGroupOffsetsRequestGroup:
     """DescribeShareGroupOffsetsRequestGroup, versions 0 to 1."""
 
-    __slots__ = ('group_id', 'topics', 'unknown_tags')
+    __slots__ = ("group_id", "topics", "unknown_tags")
 
     group_id: str
     topics: list[DescribeShareGroupOffsetsRequestTopic] | None
@@ -108,9 +110,7 @@ class DescribeShareGroupOffsetsRequestGroup:
         if self.topics is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -119,13 +119,13 @@ class DescribeShareGroupOffsetsRequestGroup:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeShareGroupOffsetsRequestGroup, int]:
         group_id, position = read_compact_string(buffer, position)
-        topics: list[DescribeShareGroupOffsetsRequestTopic] | None
-        count, position = read_compact_nullable_count(buffer, position, 3)
-        if count < 0:
-            topics = None
+        topics, position = read_compact_nullable_structs(
+            buffer, position, version, DescribeShareGroupOffsetsRequestTopic._read, 3,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
         else:
-            topics, position = read_structs(buffer, position, version, count, DescribeShareGroupOffsetsRequestTopic._read)
-        tags, position = read_unknown_tags(buffer, position)
+            tags, position = None, position + 1
         return DescribeShareGroupOffsetsRequestGroup(group_id, topics, tags), position
 
     __eq__ = structs_equal
@@ -136,7 +136,7 @@ class DescribeShareGroupOffsetsRequestGroup:
 class DescribeShareGroupOffsetsRequest:
     """DescribeShareGroupOffsetsRequest, versions 0 to 1."""
 
-    __slots__ = ('groups', 'unknown_tags')
+    __slots__ = ("groups", "unknown_tags")
 
     groups: list[DescribeShareGroupOffsetsRequestGroup]
     unknown_tags: dict[int, bytes] | None
@@ -155,7 +155,7 @@ class DescribeShareGroupOffsetsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeShareGroupOffsetsRequest:
@@ -163,9 +163,7 @@ class DescribeShareGroupOffsetsRequest:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.groups))
-        for item in self.groups:
-            item._write(out, version)
+        append_compact_structs(out, self.groups, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -173,9 +171,13 @@ class DescribeShareGroupOffsetsRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeShareGroupOffsetsRequest, int]:
-        count, position = read_compact_count(buffer, position, 3)
-        groups, position = read_structs(buffer, position, version, count, DescribeShareGroupOffsetsRequestGroup._read)
-        tags, position = read_unknown_tags(buffer, position)
+        groups, position = read_compact_structs(
+            buffer, position, version, DescribeShareGroupOffsetsRequestGroup._read, 3,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeShareGroupOffsetsRequest(groups, tags), position
 
     __eq__ = structs_equal
@@ -187,13 +189,8 @@ class DescribeShareGroupOffsetsResponsePartition:
     """DescribeShareGroupOffsetsResponsePartition, versions 0 to 1."""
 
     __slots__ = (
-        'partition_index',
-        'start_offset',
-        'leader_epoch',
-        'lag',
-        'error_code',
-        'error_message',
-        'unknown_tags',
+        "partition_index", "start_offset", "leader_epoch", "lag", "error_code", "error_message",
+        "unknown_tags",
     )
 
     partition_index: int
@@ -225,13 +222,7 @@ class DescribeShareGroupOffsetsResponsePartition:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 1:
-            append(_iqiqh.pack(
-                self.partition_index,
-                self.start_offset,
-                self.leader_epoch,
-                self.lag,
-                self.error_code,
-            ))
+            append(_iqiqh.pack(self.partition_index, self.start_offset, self.leader_epoch, self.lag, self.error_code))
         else:
             append(_iqih.pack(self.partition_index, self.start_offset, self.leader_epoch, self.error_code))
         append(encode_compact_nullable_string(self.error_message))
@@ -250,15 +241,12 @@ class DescribeShareGroupOffsetsResponsePartition:
             position += 18
             lag = -1
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeShareGroupOffsetsResponsePartition(
-            partition_index,
-            start_offset,
-            leader_epoch,
-            lag,
-            error_code,
-            error_message,
-            tags,
+            partition_index, start_offset, leader_epoch, lag, error_code, error_message, tags,
         ), position
 
     __eq__ = structs_equal
@@ -269,7 +257,7 @@ class DescribeShareGroupOffsetsResponsePartition:
 class DescribeShareGroupOffsetsResponseTopic:
     """DescribeShareGroupOffsetsResponseTopic, versions 0 to 1."""
 
-    __slots__ = ('topic_name', 'topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_name", "topic_id", "partitions", "unknown_tags")
 
     topic_name: str
     topic_id: UUID
@@ -291,10 +279,8 @@ class DescribeShareGroupOffsetsResponseTopic:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.topic_name))
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -306,9 +292,13 @@ class DescribeShareGroupOffsetsResponseTopic:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 20)
-        partitions, position = read_structs(buffer, position, version, count, DescribeShareGroupOffsetsResponsePartition._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(
+            buffer, position, version, DescribeShareGroupOffsetsResponsePartition._read, 20,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeShareGroupOffsetsResponseTopic(topic_name, topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -319,7 +309,7 @@ class DescribeShareGroupOffsetsResponseTopic:
 class DescribeShareGroupOffsetsResponseGroup:
     """DescribeShareGroupOffsetsResponseGroup, versions 0 to 1."""
 
-    __slots__ = ('group_id', 'topics', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("group_id", "topics", "error_code", "error_message", "unknown_tags")
 
     group_id: str
     topics: list[DescribeShareGroupOffsetsResponseTopic]
@@ -344,9 +334,7 @@ class DescribeShareGroupOffsetsResponseGroup:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.group_id))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         append(_h.pack(self.error_code))
         append(encode_compact_nullable_string(self.error_message))
         if self.unknown_tags:
@@ -357,19 +345,17 @@ class DescribeShareGroupOffsetsResponseGroup:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeShareGroupOffsetsResponseGroup, int]:
         group_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 19)
-        topics, position = read_structs(buffer, position, version, count, DescribeShareGroupOffsetsResponseTopic._read)
+        topics, position = read_compact_structs(
+            buffer, position, version, DescribeShareGroupOffsetsResponseTopic._read, 19,
+        )
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
-        return DescribeShareGroupOffsetsResponseGroup(
-            group_id,
-            topics,
-            error_code,
-            error_message,
-            tags,
-        ), position
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
+        return DescribeShareGroupOffsetsResponseGroup(group_id, topics, error_code, error_message, tags), position
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -379,7 +365,7 @@ class DescribeShareGroupOffsetsResponseGroup:
 class DescribeShareGroupOffsetsResponse:
     """DescribeShareGroupOffsetsResponse, versions 0 to 1."""
 
-    __slots__ = ('throttle_time_ms', 'groups', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "groups", "unknown_tags")
 
     throttle_time_ms: int
     groups: list[DescribeShareGroupOffsetsResponseGroup]
@@ -401,7 +387,7 @@ class DescribeShareGroupOffsetsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeShareGroupOffsetsResponse:
@@ -410,9 +396,7 @@ class DescribeShareGroupOffsetsResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
-        append(encode_compact_count(self.groups))
-        for item in self.groups:
-            item._write(out, version)
+        append_compact_structs(out, self.groups, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -422,9 +406,13 @@ class DescribeShareGroupOffsetsResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeShareGroupOffsetsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 6)
-        groups, position = read_structs(buffer, position, version, count, DescribeShareGroupOffsetsResponseGroup._read)
-        tags, position = read_unknown_tags(buffer, position)
+        groups, position = read_compact_structs(
+            buffer, position, version, DescribeShareGroupOffsetsResponseGroup._read, 6,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeShareGroupOffsetsResponse(throttle_time_ms, groups, tags), position
 
     __eq__ = structs_equal

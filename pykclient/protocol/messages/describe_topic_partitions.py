@@ -10,26 +10,27 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
-    read_compact_nullable_count,
+    read_compact_nullable_numbers,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -43,7 +44,7 @@ _i = Struct(">i")
 class TopicRequest:
     """TopicRequest, version 0."""
 
-    __slots__ = ('name', 'unknown_tags')
+    __slots__ = ("name", "unknown_tags")
 
     name: str
     unknown_tags: dict[int, bytes] | None
@@ -63,7 +64,10 @@ class TopicRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TopicRequest, int]:
         name, position = read_compact_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicRequest(name, tags), position
 
     __eq__ = structs_equal
@@ -74,7 +78,7 @@ class TopicRequest:
 class RequestCursor:
     """RequestCursor, version 0."""
 
-    __slots__ = ('topic_name', 'partition_index', 'unknown_tags')
+    __slots__ = ("topic_name", "partition_index", "unknown_tags")
 
     topic_name: str
     partition_index: int
@@ -104,7 +108,10 @@ class RequestCursor:
         topic_name, position = read_compact_string(buffer, position)
         (partition_index,) = _i.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestCursor(topic_name, partition_index, tags), position
 
     __eq__ = structs_equal
@@ -115,7 +122,7 @@ class RequestCursor:
 class DescribeTopicPartitionsRequest:
     """DescribeTopicPartitionsRequest, version 0."""
 
-    __slots__ = ('topics', 'response_partition_limit', 'cursor', 'unknown_tags')
+    __slots__ = ("topics", "response_partition_limit", "cursor", "unknown_tags")
 
     topics: list[TopicRequest]
     response_partition_limit: int
@@ -140,7 +147,7 @@ class DescribeTopicPartitionsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeTopicPartitionsRequest:
@@ -148,9 +155,7 @@ class DescribeTopicPartitionsRequest:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         append(_i.pack(self.response_partition_limit))
         if self.cursor is None:
             append(b"\xff")
@@ -164,8 +169,7 @@ class DescribeTopicPartitionsRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeTopicPartitionsRequest, int]:
-        count, position = read_compact_count(buffer, position, 2)
-        topics, position = read_structs(buffer, position, version, count, TopicRequest._read)
+        topics, position = read_compact_structs(buffer, position, version, TopicRequest._read, 2)
         (response_partition_limit,) = _i.unpack_from(buffer, position)
         position += 4
         cursor: RequestCursor | None
@@ -174,7 +178,10 @@ class DescribeTopicPartitionsRequest:
             cursor = None
         else:
             cursor, position = RequestCursor._read(buffer, position, version)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeTopicPartitionsRequest(topics, response_partition_limit, cursor, tags), position
 
     __eq__ = structs_equal
@@ -186,16 +193,8 @@ class DescribeTopicPartitionsResponsePartition:
     """DescribeTopicPartitionsResponsePartition, version 0."""
 
     __slots__ = (
-        'error_code',
-        'partition_index',
-        'leader_id',
-        'leader_epoch',
-        'replica_nodes',
-        'isr_nodes',
-        'eligible_leader_replicas',
-        'last_known_elr',
-        'offline_replicas',
-        'unknown_tags',
+        "error_code", "partition_index", "leader_id", "leader_epoch", "replica_nodes", "isr_nodes",
+        "eligible_leader_replicas", "last_known_elr", "offline_replicas", "unknown_tags",
     )
 
     error_code: int
@@ -236,22 +235,17 @@ class DescribeTopicPartitionsResponsePartition:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_hiii.pack(self.error_code, self.partition_index, self.leader_id, self.leader_epoch))
-        append(encode_compact_count(self.replica_nodes))
-        append(encode_numbers(self.replica_nodes, "i"))
-        append(encode_compact_count(self.isr_nodes))
-        append(encode_numbers(self.isr_nodes, "i"))
+        append(encode_compact_numbers(self.replica_nodes, "i"))
+        append(encode_compact_numbers(self.isr_nodes, "i"))
         if self.eligible_leader_replicas is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.eligible_leader_replicas))
-            append(encode_numbers(self.eligible_leader_replicas, "i"))
+            append(encode_compact_numbers(self.eligible_leader_replicas, "i"))
         if self.last_known_elr is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.last_known_elr))
-            append(encode_numbers(self.last_known_elr, "i"))
-        append(encode_compact_count(self.offline_replicas))
-        append(encode_numbers(self.offline_replicas, "i"))
+            append(encode_compact_numbers(self.last_known_elr, "i"))
+        append(encode_compact_numbers(self.offline_replicas, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -261,36 +255,18 @@ class DescribeTopicPartitionsResponsePartition:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeTopicPartitionsResponsePartition, int]:
         error_code, partition_index, leader_id, leader_epoch = _hiii.unpack_from(buffer, position)
         position += 14
-        count, position = read_compact_count(buffer, position, 4)
-        replica_nodes, position = read_numbers(buffer, position, count, "i")
-        count, position = read_compact_count(buffer, position, 4)
-        isr_nodes, position = read_numbers(buffer, position, count, "i")
-        eligible_leader_replicas: list[int] | None
-        count, position = read_compact_nullable_count(buffer, position, 4)
-        if count < 0:
-            eligible_leader_replicas = None
+        replica_nodes, position = read_compact_numbers(buffer, position, "i", 4)
+        isr_nodes, position = read_compact_numbers(buffer, position, "i", 4)
+        eligible_leader_replicas, position = read_compact_nullable_numbers(buffer, position, "i", 4)
+        last_known_elr, position = read_compact_nullable_numbers(buffer, position, "i", 4)
+        offline_replicas, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
         else:
-            eligible_leader_replicas, position = read_numbers(buffer, position, count, "i")
-        last_known_elr: list[int] | None
-        count, position = read_compact_nullable_count(buffer, position, 4)
-        if count < 0:
-            last_known_elr = None
-        else:
-            last_known_elr, position = read_numbers(buffer, position, count, "i")
-        count, position = read_compact_count(buffer, position, 4)
-        offline_replicas, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+            tags, position = None, position + 1
         return DescribeTopicPartitionsResponsePartition(
-            error_code,
-            partition_index,
-            leader_id,
-            leader_epoch,
-            replica_nodes,
-            isr_nodes,
-            eligible_leader_replicas,
-            last_known_elr,
-            offline_replicas,
-            tags,
+            error_code, partition_index, leader_id, leader_epoch, replica_nodes, isr_nodes,
+            eligible_leader_replicas, last_known_elr, offline_replicas, tags,
         ), position
 
     __eq__ = structs_equal
@@ -302,13 +278,8 @@ class DescribeTopicPartitionsResponseTopic:
     """DescribeTopicPartitionsResponseTopic, version 0."""
 
     __slots__ = (
-        'error_code',
-        'name',
-        'topic_id',
-        'is_internal',
-        'partitions',
-        'topic_authorized_operations',
-        'unknown_tags',
+        "error_code", "name", "topic_id", "is_internal", "partitions", "topic_authorized_operations",
+        "unknown_tags",
     )
 
     error_code: int
@@ -342,9 +313,7 @@ class DescribeTopicPartitionsResponseTopic:
         append(_h.pack(self.error_code))
         append(encode_compact_nullable_string(self.name))
         append(_ut.pack(self.topic_id.bytes, self.is_internal))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.partitions, version)
         append(_i.pack(self.topic_authorized_operations))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -359,19 +328,17 @@ class DescribeTopicPartitionsResponseTopic:
         topic_id, is_internal = _ut.unpack_from(buffer, position)
         position += 17
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 20)
-        partitions, position = read_structs(buffer, position, version, count, DescribeTopicPartitionsResponsePartition._read)
+        partitions, position = read_compact_structs(
+            buffer, position, version, DescribeTopicPartitionsResponsePartition._read, 20,
+        )
         (topic_authorized_operations,) = _i.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeTopicPartitionsResponseTopic(
-            error_code,
-            name,
-            topic_id,
-            is_internal,
-            partitions,
-            topic_authorized_operations,
-            tags,
+            error_code, name, topic_id, is_internal, partitions, topic_authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal
@@ -382,7 +349,7 @@ class DescribeTopicPartitionsResponseTopic:
 class ResponseCursor:
     """ResponseCursor, version 0."""
 
-    __slots__ = ('topic_name', 'partition_index', 'unknown_tags')
+    __slots__ = ("topic_name", "partition_index", "unknown_tags")
 
     topic_name: str
     partition_index: int
@@ -412,7 +379,10 @@ class ResponseCursor:
         topic_name, position = read_compact_string(buffer, position)
         (partition_index,) = _i.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponseCursor(topic_name, partition_index, tags), position
 
     __eq__ = structs_equal
@@ -423,7 +393,7 @@ class ResponseCursor:
 class DescribeTopicPartitionsResponse:
     """DescribeTopicPartitionsResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'topics', 'next_cursor', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "topics", "next_cursor", "unknown_tags")
 
     throttle_time_ms: int
     topics: list[DescribeTopicPartitionsResponseTopic]
@@ -448,7 +418,7 @@ class DescribeTopicPartitionsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeTopicPartitionsResponse:
@@ -457,9 +427,7 @@ class DescribeTopicPartitionsResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.next_cursor is None:
             append(b"\xff")
         else:
@@ -474,15 +442,19 @@ class DescribeTopicPartitionsResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeTopicPartitionsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 26)
-        topics, position = read_structs(buffer, position, version, count, DescribeTopicPartitionsResponseTopic._read)
+        topics, position = read_compact_structs(
+            buffer, position, version, DescribeTopicPartitionsResponseTopic._read, 26,
+        )
         next_cursor: ResponseCursor | None
         position += 1
         if buffer[position - 1] >= 0x80:
             next_cursor = None
         else:
             next_cursor, position = ResponseCursor._read(buffer, position, version)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeTopicPartitionsResponse(throttle_time_ms, topics, next_cursor, tags), position
 
     __eq__ = structs_equal

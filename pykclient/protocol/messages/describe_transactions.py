@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
+    encode_compact_strings,
+    read_compact_numbers,
     read_compact_string,
     read_compact_strings,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -37,7 +39,7 @@ _iqqh = Struct(">iqqh")
 class DescribeTransactionsRequest:
     """DescribeTransactionsRequest, version 0."""
 
-    __slots__ = ('transactional_ids', 'unknown_tags')
+    __slots__ = ("transactional_ids", "unknown_tags")
 
     transactional_ids: list[str]
     unknown_tags: dict[int, bytes] | None
@@ -56,7 +58,7 @@ class DescribeTransactionsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeTransactionsRequest:
@@ -64,9 +66,7 @@ class DescribeTransactionsRequest:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.transactional_ids))
-        for item in self.transactional_ids:
-            append(encode_compact_string(item))
+        append(encode_compact_strings(self.transactional_ids))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -74,9 +74,11 @@ class DescribeTransactionsRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeTransactionsRequest, int]:
-        count, position = read_compact_count(buffer, position, 1)
-        transactional_ids, position = read_compact_strings(buffer, position, count)
-        tags, position = read_unknown_tags(buffer, position)
+        transactional_ids, position = read_compact_strings(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeTransactionsRequest(transactional_ids, tags), position
 
     __eq__ = structs_equal
@@ -87,7 +89,7 @@ class DescribeTransactionsRequest:
 class TopicData:
     """TopicData, version 0."""
 
-    __slots__ = ('topic', 'partitions', 'unknown_tags')
+    __slots__ = ("topic", "partitions", "unknown_tags")
 
     topic: str
     partitions: list[int]
@@ -106,8 +108,7 @@ class TopicData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.topic))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -116,9 +117,11 @@ class TopicData:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TopicData, int]:
         topic, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicData(topic, partitions, tags), position
 
     __eq__ = structs_equal
@@ -130,15 +133,8 @@ class TransactionState:
     """TransactionState, version 0."""
 
     __slots__ = (
-        'error_code',
-        'transactional_id',
-        'transaction_state',
-        'transaction_timeout_ms',
-        'transaction_start_time_ms',
-        'producer_id',
-        'producer_epoch',
-        'topics',
-        'unknown_tags',
+        "error_code", "transactional_id", "transaction_state", "transaction_timeout_ms",
+        "transaction_start_time_ms", "producer_id", "producer_epoch", "topics", "unknown_tags",
     )
 
     error_code: int
@@ -179,14 +175,9 @@ class TransactionState:
         append(encode_compact_string(self.transactional_id))
         append(encode_compact_string(self.transaction_state))
         append(_iqqh.pack(
-            self.transaction_timeout_ms,
-            self.transaction_start_time_ms,
-            self.producer_id,
-            self.producer_epoch,
+            self.transaction_timeout_ms, self.transaction_start_time_ms, self.producer_id, self.producer_epoch,
         ))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -198,21 +189,18 @@ class TransactionState:
         position += 2
         transactional_id, position = read_compact_string(buffer, position)
         transaction_state, position = read_compact_string(buffer, position)
-        transaction_timeout_ms, transaction_start_time_ms, producer_id, producer_epoch = _iqqh.unpack_from(buffer, position)
+        (
+            transaction_timeout_ms, transaction_start_time_ms, producer_id, producer_epoch,
+        ) = _iqqh.unpack_from(buffer, position)
         position += 22
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, TopicData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, TopicData._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TransactionState(
-            error_code,
-            transactional_id,
-            transaction_state,
-            transaction_timeout_ms,
-            transaction_start_time_ms,
-            producer_id,
-            producer_epoch,
-            topics,
-            tags,
+            error_code, transactional_id, transaction_state, transaction_timeout_ms, transaction_start_time_ms,
+            producer_id, producer_epoch, topics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -223,7 +211,7 @@ class TransactionState:
 class DescribeTransactionsResponse:
     """DescribeTransactionsResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'transaction_states', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "transaction_states", "unknown_tags")
 
     throttle_time_ms: int
     transaction_states: list[TransactionState]
@@ -245,7 +233,7 @@ class DescribeTransactionsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeTransactionsResponse:
@@ -254,9 +242,7 @@ class DescribeTransactionsResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
-        append(encode_compact_count(self.transaction_states))
-        for item in self.transaction_states:
-            item._write(out, version)
+        append_compact_structs(out, self.transaction_states, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -266,9 +252,11 @@ class DescribeTransactionsResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeTransactionsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 28)
-        transaction_states, position = read_structs(buffer, position, version, count, TransactionState._read)
-        tags, position = read_unknown_tags(buffer, position)
+        transaction_states, position = read_compact_structs(buffer, position, version, TransactionState._read, 28)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeTransactionsResponse(throttle_time_ms, transaction_states, tags), position
 
     __eq__ = structs_equal

@@ -9,19 +9,20 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    read_compact_count,
-    read_compact_nullable_count,
     read_compact_nullable_string,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_nullable_structs,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -37,7 +38,7 @@ _ih = Struct(">ih")
 class UserName:
     """UserName, version 0."""
 
-    __slots__ = ('name', 'unknown_tags')
+    __slots__ = ("name", "unknown_tags")
 
     name: str
     unknown_tags: dict[int, bytes] | None
@@ -57,7 +58,10 @@ class UserName:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[UserName, int]:
         name, position = read_compact_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return UserName(name, tags), position
 
     __eq__ = structs_equal
@@ -68,7 +72,7 @@ class UserName:
 class DescribeUserScramCredentialsRequest:
     """DescribeUserScramCredentialsRequest, version 0."""
 
-    __slots__ = ('users', 'unknown_tags')
+    __slots__ = ("users", "unknown_tags")
 
     users: list[UserName] | None
     unknown_tags: dict[int, bytes] | None
@@ -87,7 +91,7 @@ class DescribeUserScramCredentialsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeUserScramCredentialsRequest:
@@ -98,9 +102,7 @@ class DescribeUserScramCredentialsRequest:
         if self.users is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.users))
-            for item in self.users:
-                item._write(out, version)
+            append_compact_structs(out, self.users, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -108,13 +110,11 @@ class DescribeUserScramCredentialsRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeUserScramCredentialsRequest, int]:
-        users: list[UserName] | None
-        count, position = read_compact_nullable_count(buffer, position, 2)
-        if count < 0:
-            users = None
+        users, position = read_compact_nullable_structs(buffer, position, version, UserName._read, 2)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
         else:
-            users, position = read_structs(buffer, position, version, count, UserName._read)
-        tags, position = read_unknown_tags(buffer, position)
+            tags, position = None, position + 1
         return DescribeUserScramCredentialsRequest(users, tags), position
 
     __eq__ = structs_equal
@@ -125,7 +125,7 @@ class DescribeUserScramCredentialsRequest:
 class CredentialInfo:
     """CredentialInfo, version 0."""
 
-    __slots__ = ('mechanism', 'iterations', 'unknown_tags')
+    __slots__ = ("mechanism", "iterations", "unknown_tags")
 
     mechanism: int
     iterations: int
@@ -153,7 +153,10 @@ class CredentialInfo:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CredentialInfo, int]:
         mechanism, iterations = _bi.unpack_from(buffer, position)
         position += 5
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return CredentialInfo(mechanism, iterations, tags), position
 
     __eq__ = structs_equal
@@ -164,7 +167,7 @@ class CredentialInfo:
 class DescribeUserScramCredentialsResult:
     """DescribeUserScramCredentialsResult, version 0."""
 
-    __slots__ = ('user', 'error_code', 'error_message', 'credential_infos', 'unknown_tags')
+    __slots__ = ("user", "error_code", "error_message", "credential_infos", "unknown_tags")
 
     user: str
     error_code: int
@@ -191,9 +194,7 @@ class DescribeUserScramCredentialsResult:
         append(encode_compact_string(self.user))
         append(_h.pack(self.error_code))
         append(encode_compact_nullable_string(self.error_message))
-        append(encode_compact_count(self.credential_infos))
-        for item in self.credential_infos:
-            item._write(out, version)
+        append_compact_structs(out, self.credential_infos, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -205,16 +206,12 @@ class DescribeUserScramCredentialsResult:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
         error_message, position = read_compact_nullable_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 6)
-        credential_infos, position = read_structs(buffer, position, version, count, CredentialInfo._read)
-        tags, position = read_unknown_tags(buffer, position)
-        return DescribeUserScramCredentialsResult(
-            user,
-            error_code,
-            error_message,
-            credential_infos,
-            tags,
-        ), position
+        credential_infos, position = read_compact_structs(buffer, position, version, CredentialInfo._read, 6)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
+        return DescribeUserScramCredentialsResult(user, error_code, error_message, credential_infos, tags), position
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -224,7 +221,7 @@ class DescribeUserScramCredentialsResult:
 class DescribeUserScramCredentialsResponse:
     """DescribeUserScramCredentialsResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'error_message', 'results', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "results", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -252,7 +249,7 @@ class DescribeUserScramCredentialsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeUserScramCredentialsResponse:
@@ -262,9 +259,7 @@ class DescribeUserScramCredentialsResponse:
         append = out.append
         append(_ih.pack(self.throttle_time_ms, self.error_code))
         append(encode_compact_nullable_string(self.error_message))
-        append(encode_compact_count(self.results))
-        for item in self.results:
-            item._write(out, version)
+        append_compact_structs(out, self.results, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -275,15 +270,15 @@ class DescribeUserScramCredentialsResponse:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 6)
-        results, position = read_structs(buffer, position, version, count, DescribeUserScramCredentialsResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        results, position = read_compact_structs(
+            buffer, position, version, DescribeUserScramCredentialsResult._read, 6,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribeUserScramCredentialsResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            results,
-            tags,
+            throttle_time_ms, error_code, error_message, results, tags,
         ), position
 
     __eq__ = structs_equal

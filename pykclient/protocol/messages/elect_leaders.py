@@ -9,28 +9,31 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_numbers,
     encode_string,
-    not_carried,
-    read_compact_count,
-    read_compact_nullable_count,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
-    read_count,
-    read_message,
-    read_nullable_count,
     read_nullable_string,
     read_numbers,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_nullable_structs,
+    read_compact_structs,
+    read_message,
+    read_nullable_structs,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -47,7 +50,7 @@ _ih = Struct(">ih")
 class TopicPartitions:
     """TopicPartitions, versions 0 to 2."""
 
-    __slots__ = ('topic', 'partitions', 'unknown_tags')
+    __slots__ = ("topic", "partitions", "unknown_tags")
 
     topic: str
     partitions: list[int]
@@ -70,16 +73,16 @@ class TopicPartitions:
         else:
             append(encode_string(self.topic))
         if version >= 2:
-            append(encode_compact_count(self.partitions))
-            append(encode_numbers(self.partitions, "i"))
+            append(encode_compact_numbers(self.partitions, "i"))
         else:
-            append(encode_count(self.partitions))
             append(encode_numbers(self.partitions, "i"))
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TopicPartitions, int]:
@@ -87,17 +90,16 @@ class TopicPartitions:
             topic, position = read_compact_string(buffer, position)
         else:
             topic, position = read_string(buffer, position)
-        partitions: list[int]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 4)
-            partitions, position = read_numbers(buffer, position, count, "i")
+            partitions, position = read_compact_numbers(buffer, position, "i", 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            partitions, position = read_numbers(buffer, position, count, "i")
-        if version >= 2:
+            partitions, position = read_numbers(buffer, position, "i", 4)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return TopicPartitions(topic, partitions, tags), position
 
     __eq__ = structs_equal
@@ -108,7 +110,7 @@ class TopicPartitions:
 class ElectLeadersRequest:
     """ElectLeadersRequest, versions 0 to 2."""
 
-    __slots__ = ('election_type', 'topic_partitions', 'timeout_ms', 'unknown_tags')
+    __slots__ = ("election_type", "topic_partitions", "timeout_ms", "unknown_tags")
 
     election_type: int
     topic_partitions: list[TopicPartitions] | None
@@ -133,7 +135,7 @@ class ElectLeadersRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ElectLeadersRequest:
@@ -143,29 +145,26 @@ class ElectLeadersRequest:
         append = out.append
         if version >= 1:
             append(_b.pack(self.election_type))
-        else:
-            if self.election_type != 0:
-                raise not_carried(self, "election_type", version)
+        elif self.election_type != 0:
+            raise not_carried(self, "election_type", version)
         if version >= 2:
             if self.topic_partitions is None:
                 append(b"\0")
             else:
-                append(encode_compact_count(self.topic_partitions))
-                for item in self.topic_partitions:
-                    item._write(out, version)
+                append_compact_structs(out, self.topic_partitions, version)
         else:
             if self.topic_partitions is None:
                 append(b"\xff\xff\xff\xff")
             else:
-                append(encode_count(self.topic_partitions))
-                for item in self.topic_partitions:
-                    item._write(out, version)
+                append_structs(out, self.topic_partitions, version)
         append(_i.pack(self.timeout_ms))
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ElectLeadersRequest, int]:
@@ -174,25 +173,20 @@ class ElectLeadersRequest:
             position += 1
         else:
             election_type = 0
-        topic_partitions: list[TopicPartitions] | None
         if version >= 2:
-            count, position = read_compact_nullable_count(buffer, position, 3)
-            if count < 0:
-                topic_partitions = None
-            else:
-                topic_partitions, position = read_structs(buffer, position, version, count, TopicPartitions._read)
+            topic_partitions, position = read_compact_nullable_structs(
+                buffer, position, version, TopicPartitions._read, 3,
+            )
         else:
-            count, position = read_nullable_count(buffer, position, 3)
-            if count < 0:
-                topic_partitions = None
-            else:
-                topic_partitions, position = read_structs(buffer, position, version, count, TopicPartitions._read)
+            topic_partitions, position = read_nullable_structs(buffer, position, version, TopicPartitions._read, 3)
         (timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ElectLeadersRequest(election_type, topic_partitions, timeout_ms, tags), position
 
     __eq__ = structs_equal
@@ -203,7 +197,7 @@ class ElectLeadersRequest:
 class PartitionResult:
     """PartitionResult, versions 0 to 2."""
 
-    __slots__ = ('partition_id', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("partition_id", "error_code", "error_message", "unknown_tags")
 
     partition_id: int
     error_code: int
@@ -234,20 +228,23 @@ class PartitionResult:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionResult, int]:
         partition_id, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        error_message: str | None
         if version >= 2:
             error_message, position = read_compact_nullable_string(buffer, position)
         else:
             error_message, position = read_nullable_string(buffer, position)
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return PartitionResult(partition_id, error_code, error_message, tags), position
 
     __eq__ = structs_equal
@@ -258,7 +255,7 @@ class PartitionResult:
 class ReplicaElectionResult:
     """ReplicaElectionResult, versions 0 to 2."""
 
-    __slots__ = ('topic', 'partition_result', 'unknown_tags')
+    __slots__ = ("topic", "partition_result", "unknown_tags")
 
     topic: str
     partition_result: list[PartitionResult]
@@ -281,18 +278,16 @@ class ReplicaElectionResult:
         else:
             append(encode_string(self.topic))
         if version >= 2:
-            append(encode_compact_count(self.partition_result))
-            for item in self.partition_result:
-                item._write(out, version)
+            append_compact_structs(out, self.partition_result, version)
         else:
-            append(encode_count(self.partition_result))
-            for item in self.partition_result:
-                item._write(out, version)
+            append_structs(out, self.partition_result, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReplicaElectionResult, int]:
@@ -300,17 +295,16 @@ class ReplicaElectionResult:
             topic, position = read_compact_string(buffer, position)
         else:
             topic, position = read_string(buffer, position)
-        partition_result: list[PartitionResult]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 8)
-            partition_result, position = read_structs(buffer, position, version, count, PartitionResult._read)
+            partition_result, position = read_compact_structs(buffer, position, version, PartitionResult._read, 8)
         else:
-            count, position = read_count(buffer, position, 8)
-            partition_result, position = read_structs(buffer, position, version, count, PartitionResult._read)
-        if version >= 2:
+            partition_result, position = read_structs(buffer, position, version, PartitionResult._read, 8)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ReplicaElectionResult(topic, partition_result, tags), position
 
     __eq__ = structs_equal
@@ -321,7 +315,7 @@ class ReplicaElectionResult:
 class ElectLeadersResponse:
     """ElectLeadersResponse, versions 0 to 2."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'replica_election_results', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "replica_election_results", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -346,7 +340,7 @@ class ElectLeadersResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ElectLeadersResponse:
@@ -361,18 +355,16 @@ class ElectLeadersResponse:
                 raise not_carried(self, "error_code", version)
             append(_i.pack(self.throttle_time_ms))
         if version >= 2:
-            append(encode_compact_count(self.replica_election_results))
-            for item in self.replica_election_results:
-                item._write(out, version)
+            append_compact_structs(out, self.replica_election_results, version)
         else:
-            append(encode_count(self.replica_election_results))
-            for item in self.replica_election_results:
-                item._write(out, version)
+            append_structs(out, self.replica_election_results, version)
         if version >= 2:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ElectLeadersResponse, int]:
@@ -383,17 +375,18 @@ class ElectLeadersResponse:
             (throttle_time_ms,) = _i.unpack_from(buffer, position)
             position += 4
             error_code = 0
-        replica_election_results: list[ReplicaElectionResult]
         if version >= 2:
-            count, position = read_compact_count(buffer, position, 3)
-            replica_election_results, position = read_structs(buffer, position, version, count, ReplicaElectionResult._read)
+            replica_election_results, position = read_compact_structs(
+                buffer, position, version, ReplicaElectionResult._read, 3,
+            )
         else:
-            count, position = read_count(buffer, position, 3)
-            replica_election_results, position = read_structs(buffer, position, version, count, ReplicaElectionResult._read)
-        if version >= 2:
+            replica_election_results, position = read_structs(buffer, position, version, ReplicaElectionResult._read, 3)
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ElectLeadersResponse(throttle_time_ms, error_code, replica_election_results, tags), position
 
     __eq__ = structs_equal

@@ -10,35 +10,37 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_numbers,
     encode_string,
-    not_carried,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_string,
     read_numbers,
     read_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    encode_compact_structs,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -54,7 +56,7 @@ _iii = Struct(">iii")
 class ReplicaInfo:
     """ReplicaInfo, version 1."""
 
-    __slots__ = ('candidate_id', 'candidate_directory_id', 'unknown_tags')
+    __slots__ = ("candidate_id", "candidate_directory_id", "unknown_tags")
 
     candidate_id: int
     candidate_directory_id: UUID
@@ -83,7 +85,10 @@ class ReplicaInfo:
         candidate_id, candidate_directory_id = _iu.unpack_from(buffer, position)
         position += 20
         candidate_directory_id = uuid_of(candidate_directory_id)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ReplicaInfo(candidate_id, candidate_directory_id, tags), position
 
     __eq__ = structs_equal
@@ -95,12 +100,8 @@ class RequestPartitionData:
     """RequestPartitionData, versions 0 to 1."""
 
     __slots__ = (
-        'partition_index',
-        'leader_id',
-        'leader_epoch',
-        'preferred_successors',
-        'preferred_candidates',
-        'unknown_tags',
+        "partition_index", "leader_id", "leader_epoch", "preferred_successors", "preferred_candidates",
+        "unknown_tags",
     )
 
     partition_index: int
@@ -129,20 +130,17 @@ class RequestPartitionData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_iii.pack(self.partition_index, self.leader_id, self.leader_epoch))
-        if version >= 1:
-            pass
-        else:
-            append(encode_count(self.preferred_successors))
+        if version < 1:
             append(encode_numbers(self.preferred_successors, "i"))
         if version >= 1:
-            append(encode_compact_count(self.preferred_candidates))
-            for item in self.preferred_candidates:
-                item._write(out, version)
+            append_compact_structs(out, self.preferred_candidates, version)
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestPartitionData, int]:
@@ -152,25 +150,19 @@ class RequestPartitionData:
         if version >= 1:
             preferred_successors = []
         else:
-            count, position = read_count(buffer, position, 4)
-            preferred_successors, position = read_numbers(buffer, position, count, "i")
-        preferred_candidates: list[ReplicaInfo]
+            preferred_successors, position = read_numbers(buffer, position, "i", 4)
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 21)
-            preferred_candidates, position = read_structs(buffer, position, version, count, ReplicaInfo._read)
+            preferred_candidates, position = read_compact_structs(buffer, position, version, ReplicaInfo._read, 21)
         else:
             preferred_candidates = []
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return RequestPartitionData(
-            partition_index,
-            leader_id,
-            leader_epoch,
-            preferred_successors,
-            preferred_candidates,
-            tags,
+            partition_index, leader_id, leader_epoch, preferred_successors, preferred_candidates, tags,
         ), position
 
     __eq__ = structs_equal
@@ -181,7 +173,7 @@ class RequestPartitionData:
 class RequestTopicData:
     """RequestTopicData, versions 0 to 1."""
 
-    __slots__ = ('topic_name', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_name", "partitions", "unknown_tags")
 
     topic_name: str
     partitions: list[RequestPartitionData]
@@ -204,18 +196,16 @@ class RequestTopicData:
         else:
             append(encode_string(self.topic_name))
         if version >= 1:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestTopicData, int]:
@@ -223,17 +213,16 @@ class RequestTopicData:
             topic_name, position = read_compact_string(buffer, position)
         else:
             topic_name, position = read_string(buffer, position)
-        partitions: list[RequestPartitionData]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 14)
-            partitions, position = read_structs(buffer, position, version, count, RequestPartitionData._read)
+            partitions, position = read_compact_structs(buffer, position, version, RequestPartitionData._read, 14)
         else:
-            count, position = read_count(buffer, position, 14)
-            partitions, position = read_structs(buffer, position, version, count, RequestPartitionData._read)
-        if version >= 1:
+            partitions, position = read_structs(buffer, position, version, RequestPartitionData._read, 14)
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return RequestTopicData(topic_name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -244,7 +233,7 @@ class RequestTopicData:
 class LeaderEndpoint:
     """LeaderEndpoint, version 1."""
 
-    __slots__ = ('name', 'host', 'port', 'unknown_tags')
+    __slots__ = ("name", "host", "port", "unknown_tags")
 
     name: str
     host: str
@@ -279,7 +268,10 @@ class LeaderEndpoint:
         host, position = read_compact_string(buffer, position)
         (port,) = _H.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return LeaderEndpoint(name, host, port, tags), position
 
     __eq__ = structs_equal
@@ -290,7 +282,7 @@ class LeaderEndpoint:
 class EndQuorumEpochRequest:
     """EndQuorumEpochRequest, versions 0 to 1."""
 
-    __slots__ = ('cluster_id', 'topics', 'leader_endpoints', 'unknown_tags')
+    __slots__ = ("cluster_id", "topics", "leader_endpoints", "unknown_tags")
 
     cluster_id: str | None
     topics: list[RequestTopicData]
@@ -315,7 +307,7 @@ class EndQuorumEpochRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> EndQuorumEpochRequest:
@@ -328,47 +320,39 @@ class EndQuorumEpochRequest:
         else:
             append(encode_nullable_string(self.cluster_id))
         if version >= 1:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 1:
-            append(encode_compact_count(self.leader_endpoints))
-            for item in self.leader_endpoints:
-                item._write(out, version)
+            append_compact_structs(out, self.leader_endpoints, version)
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[EndQuorumEpochRequest, int]:
-        cluster_id: str | None
         if version >= 1:
             cluster_id, position = read_compact_nullable_string(buffer, position)
         else:
             cluster_id, position = read_nullable_string(buffer, position)
-        topics: list[RequestTopicData]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, RequestTopicData._read)
+            topics, position = read_compact_structs(buffer, position, version, RequestTopicData._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, RequestTopicData._read)
-        leader_endpoints: list[LeaderEndpoint]
+            topics, position = read_structs(buffer, position, version, RequestTopicData._read, 3)
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 5)
-            leader_endpoints, position = read_structs(buffer, position, version, count, LeaderEndpoint._read)
+            leader_endpoints, position = read_compact_structs(buffer, position, version, LeaderEndpoint._read, 5)
         else:
             leader_endpoints = []
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return EndQuorumEpochRequest(cluster_id, topics, leader_endpoints, tags), position
 
     __eq__ = structs_equal
@@ -379,7 +363,7 @@ class EndQuorumEpochRequest:
 class ResponsePartitionData:
     """ResponsePartitionData, versions 0 to 1."""
 
-    __slots__ = ('partition_index', 'error_code', 'leader_id', 'leader_epoch', 'unknown_tags')
+    __slots__ = ("partition_index", "error_code", "leader_id", "leader_epoch", "unknown_tags")
 
     partition_index: int
     error_code: int
@@ -409,15 +393,19 @@ class ResponsePartitionData:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponsePartitionData, int]:
         partition_index, error_code, leader_id, leader_epoch = _ihii.unpack_from(buffer, position)
         position += 14
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ResponsePartitionData(partition_index, error_code, leader_id, leader_epoch, tags), position
 
     __eq__ = structs_equal
@@ -428,7 +416,7 @@ class ResponsePartitionData:
 class ResponseTopicData:
     """ResponseTopicData, versions 0 to 1."""
 
-    __slots__ = ('topic_name', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_name", "partitions", "unknown_tags")
 
     topic_name: str
     partitions: list[ResponsePartitionData]
@@ -451,18 +439,16 @@ class ResponseTopicData:
         else:
             append(encode_string(self.topic_name))
         if version >= 1:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseTopicData, int]:
@@ -470,17 +456,16 @@ class ResponseTopicData:
             topic_name, position = read_compact_string(buffer, position)
         else:
             topic_name, position = read_string(buffer, position)
-        partitions: list[ResponsePartitionData]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 14)
-            partitions, position = read_structs(buffer, position, version, count, ResponsePartitionData._read)
+            partitions, position = read_compact_structs(buffer, position, version, ResponsePartitionData._read, 14)
         else:
-            count, position = read_count(buffer, position, 14)
-            partitions, position = read_structs(buffer, position, version, count, ResponsePartitionData._read)
-        if version >= 1:
+            partitions, position = read_structs(buffer, position, version, ResponsePartitionData._read, 14)
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ResponseTopicData(topic_name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -491,7 +476,7 @@ class ResponseTopicData:
 class NodeEndpoint:
     """NodeEndpoint, version 1."""
 
-    __slots__ = ('node_id', 'host', 'port', 'unknown_tags')
+    __slots__ = ("node_id", "host", "port", "unknown_tags")
 
     node_id: int
     host: str
@@ -527,7 +512,10 @@ class NodeEndpoint:
         host, position = read_compact_string(buffer, position)
         (port,) = _H.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return NodeEndpoint(node_id, host, port, tags), position
 
     __eq__ = structs_equal
@@ -538,7 +526,7 @@ class NodeEndpoint:
 class EndQuorumEpochResponse:
     """EndQuorumEpochResponse, versions 0 to 1."""
 
-    __slots__ = ('error_code', 'topics', 'node_endpoints', 'unknown_tags')
+    __slots__ = ("error_code", "topics", "node_endpoints", "unknown_tags")
 
     error_code: int
     topics: list[ResponseTopicData]
@@ -563,7 +551,7 @@ class EndQuorumEpochResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> EndQuorumEpochResponse:
@@ -573,41 +561,31 @@ class EndQuorumEpochResponse:
         append = out.append
         append(_h.pack(self.error_code))
         if version >= 1:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         known: list[tuple[int, bytes]] = []
         if version >= 1:
             if self.node_endpoints:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.node_endpoints))
-                for item in self.node_endpoints:
-                    item._write(part, version)
-                known.append((0, b"".join(part)))
-        else:
-            if self.node_endpoints:
-                raise not_carried(self, "node_endpoints", version)
+                known.append((0, encode_compact_structs(self.node_endpoints, version)))
+        elif self.node_endpoints:
+            raise not_carried(self, "node_endpoints", version)
         if version >= 1:
             if known or self.unknown_tags:
                 append_tags(out, known, self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[EndQuorumEpochResponse, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        topics: list[ResponseTopicData]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, ResponseTopicData._read)
+            topics, position = read_compact_structs(buffer, position, version, ResponseTopicData._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, ResponseTopicData._read)
+            topics, position = read_structs(buffer, position, version, ResponseTopicData._read, 3)
         node_endpoints: list[NodeEndpoint] = []
         tags: dict[int, bytes] | None = None
         if version >= 1:
@@ -619,14 +597,13 @@ class EndQuorumEpochResponse:
                 for _ in range(count):
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0:
-                        count, position = read_compact_count(buffer, position, 8)
-                        node_endpoints, position = read_structs(buffer, position, version, count, NodeEndpoint._read)
+                        node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 8)
                     else:
                         tags = tags or {}
                         tags[tag] = bytes(buffer[position:end])
                         position = end
                     if position != end:
-                        check_tag_end(position, end, tag)
+                        raise tag_end_missed(tag, position, end)
         return EndQuorumEpochResponse(error_code, topics, node_endpoints, tags), position
 
     __eq__ = structs_equal

@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
     encode_compact_string,
     encode_string,
     read_compact_string,
-    read_message,
     read_string,
+)
+from pykclient.protocol.structs import (
+    append_tags,
+    not_carried,
+    read_message,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -32,7 +35,7 @@ _qht = Struct(">qh?")
 class EndTxnRequest:
     """EndTxnRequest, versions 0 to 5."""
 
-    __slots__ = ('transactional_id', 'producer_id', 'producer_epoch', 'committed', 'unknown_tags')
+    __slots__ = ("transactional_id", "producer_id", "producer_epoch", "committed", "unknown_tags")
 
     transactional_id: str
     producer_id: int
@@ -60,7 +63,7 @@ class EndTxnRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 5)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> EndTxnRequest:
@@ -78,6 +81,8 @@ class EndTxnRequest:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[EndTxnRequest, int]:
@@ -87,10 +92,12 @@ class EndTxnRequest:
             transactional_id, position = read_string(buffer, position)
         producer_id, producer_epoch, committed = _qht.unpack_from(buffer, position)
         position += 11
-        if version >= 3:
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return EndTxnRequest(transactional_id, producer_id, producer_epoch, committed, tags), position
 
     __eq__ = structs_equal
@@ -101,7 +108,7 @@ class EndTxnRequest:
 class EndTxnResponse:
     """EndTxnResponse, versions 0 to 5."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'producer_id', 'producer_epoch', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "producer_id", "producer_epoch", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -129,7 +136,7 @@ class EndTxnResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 5)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> EndTxnResponse:
@@ -146,6 +153,8 @@ class EndTxnResponse:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[EndTxnResponse, int]:
@@ -157,10 +166,12 @@ class EndTxnResponse:
             position += 6
             producer_id = -1
             producer_epoch = -1
-        if version >= 3:
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return EndTxnResponse(throttle_time_ms, error_code, producer_id, producer_epoch, tags), position
 
     __eq__ = structs_equal

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
     encode_compact_size,
     read_compact_bytes,
     read_compact_nullable_bytes,
+)
+from pykclient.protocol.structs import (
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
@@ -29,7 +31,7 @@ _h = Struct(">h")
 class EnvelopeRequest:
     """EnvelopeRequest, version 0."""
 
-    __slots__ = ('request_data', 'request_principal', 'client_host_address', 'unknown_tags')
+    __slots__ = ("request_data", "request_principal", "client_host_address", "unknown_tags")
 
     request_data: bytes
     request_principal: bytes | None
@@ -54,7 +56,7 @@ class EnvelopeRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> EnvelopeRequest:
@@ -81,7 +83,10 @@ class EnvelopeRequest:
         request_data, position = read_compact_bytes(buffer, position)
         request_principal, position = read_compact_nullable_bytes(buffer, position)
         client_host_address, position = read_compact_bytes(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return EnvelopeRequest(request_data, request_principal, client_host_address, tags), position
 
     __eq__ = structs_equal
@@ -92,7 +97,7 @@ class EnvelopeRequest:
 class EnvelopeResponse:
     """EnvelopeResponse, version 0."""
 
-    __slots__ = ('response_data', 'error_code', 'unknown_tags')
+    __slots__ = ("response_data", "error_code", "unknown_tags")
 
     response_data: bytes | None
     error_code: int
@@ -114,7 +119,7 @@ class EnvelopeResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> EnvelopeResponse:
@@ -138,7 +143,10 @@ class EnvelopeResponse:
         response_data, position = read_compact_nullable_bytes(buffer, position)
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return EnvelopeResponse(response_data, error_code, tags), position
 
     __eq__ = structs_equal

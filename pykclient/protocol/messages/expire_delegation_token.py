@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
     encode_compact_size,
     encode_size,
     read_bytes,
     read_compact_bytes,
+)
+from pykclient.protocol.structs import (
+    append_tags,
+    not_carried,
     read_message,
     read_unknown_tags,
     struct_repr,
@@ -31,7 +34,7 @@ _q = Struct(">q")
 class ExpireDelegationTokenRequest:
     """ExpireDelegationTokenRequest, versions 1 to 2."""
 
-    __slots__ = ('hmac', 'expiry_time_period_ms', 'unknown_tags')
+    __slots__ = ("hmac", "expiry_time_period_ms", "unknown_tags")
 
     hmac: bytes
     expiry_time_period_ms: int
@@ -53,7 +56,7 @@ class ExpireDelegationTokenRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ExpireDelegationTokenRequest:
@@ -73,6 +76,8 @@ class ExpireDelegationTokenRequest:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ExpireDelegationTokenRequest, int]:
@@ -82,10 +87,12 @@ class ExpireDelegationTokenRequest:
             hmac, position = read_bytes(buffer, position)
         (expiry_time_period_ms,) = _q.unpack_from(buffer, position)
         position += 8
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ExpireDelegationTokenRequest(hmac, expiry_time_period_ms, tags), position
 
     __eq__ = structs_equal
@@ -96,7 +103,7 @@ class ExpireDelegationTokenRequest:
 class ExpireDelegationTokenResponse:
     """ExpireDelegationTokenResponse, versions 1 to 2."""
 
-    __slots__ = ('error_code', 'expiry_timestamp_ms', 'throttle_time_ms', 'unknown_tags')
+    __slots__ = ("error_code", "expiry_timestamp_ms", "throttle_time_ms", "unknown_tags")
 
     error_code: int
     expiry_timestamp_ms: int
@@ -121,7 +128,7 @@ class ExpireDelegationTokenResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ExpireDelegationTokenResponse:
@@ -135,15 +142,19 @@ class ExpireDelegationTokenResponse:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ExpireDelegationTokenResponse, int]:
         error_code, expiry_timestamp_ms, throttle_time_ms = _hqi.unpack_from(buffer, position)
         position += 14
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ExpireDelegationTokenResponse(error_code, expiry_timestamp_ms, throttle_time_ms, tags), position
 
     __eq__ = structs_equal

@@ -10,40 +10,45 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    NOT_GIVEN,
     ZERO_UUID,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_size,
     encode_compact_string,
-    encode_count,
     encode_numbers,
     encode_size,
     encode_string,
-    not_carried,
-    read_compact_count,
-    read_compact_nullable_count,
     read_compact_nullable_records,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
-    read_count,
-    read_message,
-    read_nullable_count,
     read_nullable_records,
     read_numbers,
     read_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    NOT_GIVEN,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    encode_compact_structs,
+    encode_struct,
+    not_carried,
+    read_compact_nullable_structs,
+    read_compact_structs,
+    read_message,
+    read_nullable_structs,
     read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -70,7 +75,7 @@ _qq = Struct(">qq")
 class ReplicaState:
     """ReplicaState, versions 15 to 18."""
 
-    __slots__ = ('replica_id', 'replica_epoch', 'unknown_tags')
+    __slots__ = ("replica_id", "replica_epoch", "unknown_tags")
 
     replica_id: int
     replica_epoch: int
@@ -98,8 +103,15 @@ class ReplicaState:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReplicaState, int]:
         replica_id, replica_epoch = _iq.unpack_from(buffer, position)
         position += 12
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ReplicaState(replica_id, replica_epoch, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.replica_id != -1 or self.replica_epoch != -1 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -110,15 +122,8 @@ class FetchPartition:
     """FetchPartition, versions 4 to 18."""
 
     __slots__ = (
-        'partition',
-        'current_leader_epoch',
-        'fetch_offset',
-        'last_fetched_epoch',
-        'log_start_offset',
-        'partition_max_bytes',
-        'replica_directory_id',
-        'high_watermark',
-        'unknown_tags',
+        "partition", "current_leader_epoch", "fetch_offset", "last_fetched_epoch", "log_start_offset",
+        "partition_max_bytes", "replica_directory_id", "high_watermark", "unknown_tags",
     )
 
     partition: int
@@ -157,21 +162,14 @@ class FetchPartition:
         append = out.append
         if version >= 12:
             append(_iiqiqi.pack(
-                self.partition,
-                self.current_leader_epoch,
-                self.fetch_offset,
-                self.last_fetched_epoch,
-                self.log_start_offset,
-                self.partition_max_bytes,
+                self.partition, self.current_leader_epoch, self.fetch_offset, self.last_fetched_epoch,
+                self.log_start_offset, self.partition_max_bytes,
             ))
         elif version >= 9:
             if self.last_fetched_epoch != -1:
                 raise not_carried(self, "last_fetched_epoch", version)
             append(_iiqqi.pack(
-                self.partition,
-                self.current_leader_epoch,
-                self.fetch_offset,
-                self.log_start_offset,
+                self.partition, self.current_leader_epoch, self.fetch_offset, self.log_start_offset,
                 self.partition_max_bytes,
             ))
         elif version >= 5:
@@ -183,29 +181,30 @@ class FetchPartition:
                 raise not_carried(self, "last_fetched_epoch", version)
             append(_iqi.pack(self.partition, self.fetch_offset, self.partition_max_bytes))
         known: list[tuple[int, bytes]] = []
-        if version >= 17:
-            if self.replica_directory_id != ZERO_UUID:
-                part: list[Buffer] = []
-                part.append(_u.pack(self.replica_directory_id.bytes))
-                known.append((0, b"".join(part)))
-        if version >= 18:
-            if self.high_watermark != 9223372036854775807:
-                part: list[Buffer] = []
-                part.append(_q.pack(self.high_watermark))
-                known.append((1, b"".join(part)))
+        if version >= 17 and self.replica_directory_id != ZERO_UUID:
+            known.append((0, self.replica_directory_id.bytes))
+        if version >= 18 and self.high_watermark != 9223372036854775807:
+            known.append((1, _q.pack(self.high_watermark)))
         if version >= 12:
             if known or self.unknown_tags:
                 append_tags(out, known, self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FetchPartition, int]:
         if version >= 12:
-            partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset, partition_max_bytes = _iiqiqi.unpack_from(buffer, position)
+            (
+                partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset,
+                partition_max_bytes,
+            ) = _iiqiqi.unpack_from(buffer, position)
             position += 32
         elif version >= 9:
-            partition, current_leader_epoch, fetch_offset, log_start_offset, partition_max_bytes = _iiqqi.unpack_from(buffer, position)
+            (
+                partition, current_leader_epoch, fetch_offset, log_start_offset, partition_max_bytes,
+            ) = _iiqqi.unpack_from(buffer, position)
             position += 28
             last_fetched_epoch = -1
         elif version >= 5:
@@ -242,17 +241,10 @@ class FetchPartition:
                         tags[tag] = bytes(buffer[position:end])
                         position = end
                     if position != end:
-                        check_tag_end(position, end, tag)
+                        raise tag_end_missed(tag, position, end)
         return FetchPartition(
-            partition,
-            current_leader_epoch,
-            fetch_offset,
-            last_fetched_epoch,
-            log_start_offset,
-            partition_max_bytes,
-            replica_directory_id,
-            high_watermark,
-            tags,
+            partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset,
+            partition_max_bytes, replica_directory_id, high_watermark, tags,
         ), position
 
     __eq__ = structs_equal
@@ -263,7 +255,7 @@ class FetchPartition:
 class FetchTopic:
     """FetchTopic, versions 4 to 18."""
 
-    __slots__ = ('topic', 'topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic", "topic_id", "partitions", "unknown_tags")
 
     topic: str
     topic_id: UUID
@@ -284,27 +276,24 @@ class FetchTopic:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
+        if version < 13:
+            if version >= 12:
+                append(encode_compact_string(self.topic))
+            else:
+                append(encode_string(self.topic))
         if version >= 13:
-            pass
-        elif version >= 12:
-            append(encode_compact_string(self.topic))
-        else:
-            append(encode_string(self.topic))
-        if version >= 13:
-            append(_u.pack(self.topic_id.bytes))
+            append(self.topic_id.bytes)
         if version >= 12:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 12:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FetchTopic, int]:
@@ -320,17 +309,16 @@ class FetchTopic:
             topic_id = uuid_of(topic_id)
         else:
             topic_id = ZERO_UUID
-        partitions: list[FetchPartition]
         if version >= 12:
-            count, position = read_compact_count(buffer, position, 16)
-            partitions, position = read_structs(buffer, position, version, count, FetchPartition._read)
+            partitions, position = read_compact_structs(buffer, position, version, FetchPartition._read, 16)
         else:
-            count, position = read_count(buffer, position, 16)
-            partitions, position = read_structs(buffer, position, version, count, FetchPartition._read)
-        if version >= 12:
+            partitions, position = read_structs(buffer, position, version, FetchPartition._read, 16)
+        if version < 12:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return FetchTopic(topic, topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -341,7 +329,7 @@ class FetchTopic:
 class ForgottenTopic:
     """ForgottenTopic, versions 7 to 18."""
 
-    __slots__ = ('topic', 'topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic", "topic_id", "partitions", "unknown_tags")
 
     topic: str
     topic_id: UUID
@@ -362,25 +350,24 @@ class ForgottenTopic:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
+        if version < 13:
+            if version >= 12:
+                append(encode_compact_string(self.topic))
+            else:
+                append(encode_string(self.topic))
         if version >= 13:
-            pass
-        elif version >= 12:
-            append(encode_compact_string(self.topic))
-        else:
-            append(encode_string(self.topic))
-        if version >= 13:
-            append(_u.pack(self.topic_id.bytes))
+            append(self.topic_id.bytes)
         if version >= 12:
-            append(encode_compact_count(self.partitions))
-            append(encode_numbers(self.partitions, "i"))
+            append(encode_compact_numbers(self.partitions, "i"))
         else:
-            append(encode_count(self.partitions))
             append(encode_numbers(self.partitions, "i"))
         if version >= 12:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ForgottenTopic, int]:
@@ -396,17 +383,16 @@ class ForgottenTopic:
             topic_id = uuid_of(topic_id)
         else:
             topic_id = ZERO_UUID
-        partitions: list[int]
         if version >= 12:
-            count, position = read_compact_count(buffer, position, 4)
-            partitions, position = read_numbers(buffer, position, count, "i")
+            partitions, position = read_compact_numbers(buffer, position, "i", 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            partitions, position = read_numbers(buffer, position, count, "i")
-        if version >= 12:
+            partitions, position = read_numbers(buffer, position, "i", 4)
+        if version < 12:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ForgottenTopic(topic, topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -418,19 +404,9 @@ class FetchRequest:
     """FetchRequest, versions 4 to 18."""
 
     __slots__ = (
-        'cluster_id',
-        'replica_id',
-        'replica_state',
-        'max_wait_ms',
-        'min_bytes',
-        'max_bytes',
-        'isolation_level',
-        'session_id',
-        'session_epoch',
-        'topics',
-        'forgotten_topics_data',
-        'rack_id',
-        'unknown_tags',
+        "cluster_id", "replica_id", "replica_state", "max_wait_ms", "min_bytes", "max_bytes",
+        "isolation_level", "session_id", "session_epoch", "topics", "forgotten_topics_data", "rack_id",
+        "unknown_tags",
     )
 
     cluster_id: str | None
@@ -483,7 +459,7 @@ class FetchRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 4, 18)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> FetchRequest:
@@ -495,102 +471,72 @@ class FetchRequest:
             if self.replica_id != -1:
                 raise not_carried(self, "replica_id", version)
             append(_iiibii.pack(
-                self.max_wait_ms,
-                self.min_bytes,
-                self.max_bytes,
-                self.isolation_level,
-                self.session_id,
+                self.max_wait_ms, self.min_bytes, self.max_bytes, self.isolation_level, self.session_id,
                 self.session_epoch,
             ))
         elif version >= 7:
             append(_iiiibii.pack(
-                self.replica_id,
-                self.max_wait_ms,
-                self.min_bytes,
-                self.max_bytes,
-                self.isolation_level,
-                self.session_id,
-                self.session_epoch,
+                self.replica_id, self.max_wait_ms, self.min_bytes, self.max_bytes, self.isolation_level,
+                self.session_id, self.session_epoch,
             ))
         else:
-            append(_iiiib.pack(
-                self.replica_id,
-                self.max_wait_ms,
-                self.min_bytes,
-                self.max_bytes,
-                self.isolation_level,
-            ))
+            append(_iiiib.pack(self.replica_id, self.max_wait_ms, self.min_bytes, self.max_bytes, self.isolation_level))
         if version >= 12:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 12:
-            append(encode_compact_count(self.forgotten_topics_data))
-            for item in self.forgotten_topics_data:
-                item._write(out, version)
+            append_compact_structs(out, self.forgotten_topics_data, version)
         elif version >= 7:
-            append(encode_count(self.forgotten_topics_data))
-            for item in self.forgotten_topics_data:
-                item._write(out, version)
-        else:
-            if self.forgotten_topics_data:
-                raise not_carried(self, "forgotten_topics_data", version)
+            append_structs(out, self.forgotten_topics_data, version)
+        elif self.forgotten_topics_data:
+            raise not_carried(self, "forgotten_topics_data", version)
         if version >= 12:
             append(encode_compact_string(self.rack_id))
         elif version >= 11:
             append(encode_string(self.rack_id))
         known: list[tuple[int, bytes]] = []
-        if version >= 12:
-            if self.cluster_id is not None:
-                part: list[Buffer] = []
-                part.append(encode_compact_string(self.cluster_id))
-                known.append((0, b"".join(part)))
+        if version >= 12 and self.cluster_id is not None:
+            known.append((0, encode_compact_string(self.cluster_id)))
         if version >= 15:
-            if self.replica_state != ReplicaState():
-                part: list[Buffer] = []
-                self.replica_state._write(part, version)
-                known.append((1, b"".join(part)))
-        else:
-            if self.replica_state != ReplicaState():
-                raise not_carried(self, "replica_state", version)
+            if self.replica_state._is_set():
+                known.append((1, encode_struct(self.replica_state, version)))
+        elif self.replica_state._is_set():
+            raise not_carried(self, "replica_state", version)
         if version >= 12:
             if known or self.unknown_tags:
                 append_tags(out, known, self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FetchRequest, int]:
         if version >= 15:
-            max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch = _iiibii.unpack_from(buffer, position)
+            (
+                max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch,
+            ) = _iiibii.unpack_from(buffer, position)
             position += 21
             replica_id = -1
         elif version >= 7:
-            replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch = _iiiibii.unpack_from(buffer, position)
+            (
+                replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch,
+            ) = _iiiibii.unpack_from(buffer, position)
             position += 25
         else:
             replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level = _iiiib.unpack_from(buffer, position)
             position += 17
             session_id = 0
             session_epoch = -1
-        topics: list[FetchTopic]
         if version >= 12:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, FetchTopic._read)
+            topics, position = read_compact_structs(buffer, position, version, FetchTopic._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, FetchTopic._read)
-        forgotten_topics_data: list[ForgottenTopic]
+            topics, position = read_structs(buffer, position, version, FetchTopic._read, 3)
         if version >= 12:
-            count, position = read_compact_count(buffer, position, 3)
-            forgotten_topics_data, position = read_structs(buffer, position, version, count, ForgottenTopic._read)
+            forgotten_topics_data, position = read_compact_structs(buffer, position, version, ForgottenTopic._read, 3)
         elif version >= 7:
-            count, position = read_count(buffer, position, 3)
-            forgotten_topics_data, position = read_structs(buffer, position, version, count, ForgottenTopic._read)
+            forgotten_topics_data, position = read_structs(buffer, position, version, ForgottenTopic._read, 3)
         else:
             forgotten_topics_data = []
         if version >= 12:
@@ -619,21 +565,10 @@ class FetchRequest:
                         tags[tag] = bytes(buffer[position:end])
                         position = end
                     if position != end:
-                        check_tag_end(position, end, tag)
+                        raise tag_end_missed(tag, position, end)
         return FetchRequest(
-            cluster_id,
-            replica_id,
-            replica_state,
-            max_wait_ms,
-            min_bytes,
-            max_bytes,
-            isolation_level,
-            session_id,
-            session_epoch,
-            topics,
-            forgotten_topics_data,
-            rack_id,
-            tags,
+            cluster_id, replica_id, replica_state, max_wait_ms, min_bytes, max_bytes, isolation_level,
+            session_id, session_epoch, topics, forgotten_topics_data, rack_id, tags,
         ), position
 
     __eq__ = structs_equal
@@ -644,7 +579,7 @@ class FetchRequest:
 class EpochEndOffset:
     """EpochEndOffset, versions 12 to 18."""
 
-    __slots__ = ('epoch', 'end_offset', 'unknown_tags')
+    __slots__ = ("epoch", "end_offset", "unknown_tags")
 
     epoch: int
     end_offset: int
@@ -672,8 +607,15 @@ class EpochEndOffset:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[EpochEndOffset, int]:
         epoch, end_offset = _iq.unpack_from(buffer, position)
         position += 12
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return EpochEndOffset(epoch, end_offset, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.epoch != -1 or self.end_offset != -1 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -683,7 +625,7 @@ class EpochEndOffset:
 class LeaderIdAndEpoch:
     """LeaderIdAndEpoch, versions 12 to 18."""
 
-    __slots__ = ('leader_id', 'leader_epoch', 'unknown_tags')
+    __slots__ = ("leader_id", "leader_epoch", "unknown_tags")
 
     leader_id: int
     leader_epoch: int
@@ -711,8 +653,15 @@ class LeaderIdAndEpoch:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[LeaderIdAndEpoch, int]:
         leader_id, leader_epoch = _ii.unpack_from(buffer, position)
         position += 8
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return LeaderIdAndEpoch(leader_id, leader_epoch, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.leader_id != -1 or self.leader_epoch != -1 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -722,7 +671,7 @@ class LeaderIdAndEpoch:
 class SnapshotId:
     """SnapshotId, versions 12 to 18."""
 
-    __slots__ = ('end_offset', 'epoch', 'unknown_tags')
+    __slots__ = ("end_offset", "epoch", "unknown_tags")
 
     end_offset: int
     epoch: int
@@ -750,8 +699,15 @@ class SnapshotId:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[SnapshotId, int]:
         end_offset, epoch = _qi.unpack_from(buffer, position)
         position += 12
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return SnapshotId(end_offset, epoch, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.end_offset != -1 or self.epoch != -1 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -761,7 +717,7 @@ class SnapshotId:
 class AbortedTransaction:
     """AbortedTransaction, versions 4 to 18."""
 
-    __slots__ = ('producer_id', 'first_offset', 'unknown_tags')
+    __slots__ = ("producer_id", "first_offset", "unknown_tags")
 
     producer_id: int
     first_offset: int
@@ -785,15 +741,19 @@ class AbortedTransaction:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AbortedTransaction, int]:
         producer_id, first_offset = _qq.unpack_from(buffer, position)
         position += 16
-        if version >= 12:
+        if version < 12:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AbortedTransaction(producer_id, first_offset, tags), position
 
     __eq__ = structs_equal
@@ -805,18 +765,9 @@ class PartitionData:
     """PartitionData, versions 4 to 18."""
 
     __slots__ = (
-        'partition_index',
-        'error_code',
-        'high_watermark',
-        'last_stable_offset',
-        'log_start_offset',
-        'diverging_epoch',
-        'current_leader',
-        'snapshot_id',
-        'aborted_transactions',
-        'preferred_read_replica',
-        'records',
-        'unknown_tags',
+        "partition_index", "error_code", "high_watermark", "last_stable_offset", "log_start_offset",
+        "diverging_epoch", "current_leader", "snapshot_id", "aborted_transactions",
+        "preferred_read_replica", "records", "unknown_tags",
     )
 
     partition_index: int
@@ -864,10 +815,7 @@ class PartitionData:
         append = out.append
         if version >= 5:
             append(_ihqqq.pack(
-                self.partition_index,
-                self.error_code,
-                self.high_watermark,
-                self.last_stable_offset,
+                self.partition_index, self.error_code, self.high_watermark, self.last_stable_offset,
                 self.log_start_offset,
             ))
         else:
@@ -876,21 +824,16 @@ class PartitionData:
             if self.aborted_transactions is None:
                 append(b"\0")
             else:
-                append(encode_compact_count(self.aborted_transactions))
-                for item in self.aborted_transactions:
-                    item._write(out, version)
+                append_compact_structs(out, self.aborted_transactions, version)
         else:
             if self.aborted_transactions is None:
                 append(b"\xff\xff\xff\xff")
             else:
-                append(encode_count(self.aborted_transactions))
-                for item in self.aborted_transactions:
-                    item._write(out, version)
+                append_structs(out, self.aborted_transactions, version)
         if version >= 11:
             append(_i.pack(self.preferred_read_replica))
-        else:
-            if self.preferred_read_replica != -1:
-                raise not_carried(self, "preferred_read_replica", version)
+        elif self.preferred_read_replica != -1:
+            raise not_carried(self, "preferred_read_replica", version)
         if version >= 12:
             if self.records is None:
                 append(b"\0")
@@ -905,57 +848,47 @@ class PartitionData:
                 append(self.records)
         known: list[tuple[int, bytes]] = []
         if version >= 12:
-            if self.diverging_epoch != EpochEndOffset():
-                part: list[Buffer] = []
-                self.diverging_epoch._write(part, version)
-                known.append((0, b"".join(part)))
-        else:
-            if self.diverging_epoch != EpochEndOffset():
-                raise not_carried(self, "diverging_epoch", version)
+            if self.diverging_epoch._is_set():
+                known.append((0, encode_struct(self.diverging_epoch, version)))
+        elif self.diverging_epoch._is_set():
+            raise not_carried(self, "diverging_epoch", version)
         if version >= 12:
-            if self.current_leader != LeaderIdAndEpoch():
-                part: list[Buffer] = []
-                self.current_leader._write(part, version)
-                known.append((1, b"".join(part)))
-        else:
-            if self.current_leader != LeaderIdAndEpoch():
-                raise not_carried(self, "current_leader", version)
+            if self.current_leader._is_set():
+                known.append((1, encode_struct(self.current_leader, version)))
+        elif self.current_leader._is_set():
+            raise not_carried(self, "current_leader", version)
         if version >= 12:
-            if self.snapshot_id != SnapshotId():
-                part: list[Buffer] = []
-                self.snapshot_id._write(part, version)
-                known.append((2, b"".join(part)))
-        else:
-            if self.snapshot_id != SnapshotId():
-                raise not_carried(self, "snapshot_id", version)
+            if self.snapshot_id._is_set():
+                known.append((2, encode_struct(self.snapshot_id, version)))
+        elif self.snapshot_id._is_set():
+            raise not_carried(self, "snapshot_id", version)
         if version >= 12:
             if known or self.unknown_tags:
                 append_tags(out, known, self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionData, int]:
         if version >= 5:
-            partition_index, error_code, high_watermark, last_stable_offset, log_start_offset = _ihqqq.unpack_from(buffer, position)
+            (
+                partition_index, error_code, high_watermark, last_stable_offset, log_start_offset,
+            ) = _ihqqq.unpack_from(buffer, position)
             position += 30
         else:
             partition_index, error_code, high_watermark, last_stable_offset = _ihqq.unpack_from(buffer, position)
             position += 22
             log_start_offset = -1
-        aborted_transactions: list[AbortedTransaction] | None
         if version >= 12:
-            count, position = read_compact_nullable_count(buffer, position, 16)
-            if count < 0:
-                aborted_transactions = None
-            else:
-                aborted_transactions, position = read_structs(buffer, position, version, count, AbortedTransaction._read)
+            aborted_transactions, position = read_compact_nullable_structs(
+                buffer, position, version, AbortedTransaction._read, 16,
+            )
         else:
-            count, position = read_nullable_count(buffer, position, 16)
-            if count < 0:
-                aborted_transactions = None
-            else:
-                aborted_transactions, position = read_structs(buffer, position, version, count, AbortedTransaction._read)
+            aborted_transactions, position = read_nullable_structs(
+                buffer, position, version, AbortedTransaction._read, 16,
+            )
         if version >= 11:
             (preferred_read_replica,) = _i.unpack_from(buffer, position)
             position += 4
@@ -989,20 +922,10 @@ class PartitionData:
                         tags[tag] = bytes(buffer[position:end])
                         position = end
                     if position != end:
-                        check_tag_end(position, end, tag)
+                        raise tag_end_missed(tag, position, end)
         return PartitionData(
-            partition_index,
-            error_code,
-            high_watermark,
-            last_stable_offset,
-            log_start_offset,
-            diverging_epoch,
-            current_leader,
-            snapshot_id,
-            aborted_transactions,
-            preferred_read_replica,
-            records,
-            tags,
+            partition_index, error_code, high_watermark, last_stable_offset, log_start_offset, diverging_epoch,
+            current_leader, snapshot_id, aborted_transactions, preferred_read_replica, records, tags,
         ), position
 
     __eq__ = structs_equal
@@ -1013,7 +936,7 @@ class PartitionData:
 class FetchableTopicResponse:
     """FetchableTopicResponse, versions 4 to 18."""
 
-    __slots__ = ('topic', 'topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic", "topic_id", "partitions", "unknown_tags")
 
     topic: str
     topic_id: UUID
@@ -1034,27 +957,24 @@ class FetchableTopicResponse:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
+        if version < 13:
+            if version >= 12:
+                append(encode_compact_string(self.topic))
+            else:
+                append(encode_string(self.topic))
         if version >= 13:
-            pass
-        elif version >= 12:
-            append(encode_compact_string(self.topic))
-        else:
-            append(encode_string(self.topic))
-        if version >= 13:
-            append(_u.pack(self.topic_id.bytes))
+            append(self.topic_id.bytes)
         if version >= 12:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 12:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FetchableTopicResponse, int]:
@@ -1070,17 +990,16 @@ class FetchableTopicResponse:
             topic_id = uuid_of(topic_id)
         else:
             topic_id = ZERO_UUID
-        partitions: list[PartitionData]
         if version >= 12:
-            count, position = read_compact_count(buffer, position, 30)
-            partitions, position = read_structs(buffer, position, version, count, PartitionData._read)
+            partitions, position = read_compact_structs(buffer, position, version, PartitionData._read, 30)
         else:
-            count, position = read_count(buffer, position, 30)
-            partitions, position = read_structs(buffer, position, version, count, PartitionData._read)
-        if version >= 12:
+            partitions, position = read_structs(buffer, position, version, PartitionData._read, 30)
+        if version < 12:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return FetchableTopicResponse(topic, topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -1091,7 +1010,7 @@ class FetchableTopicResponse:
 class NodeEndpoint:
     """NodeEndpoint, versions 16 to 18."""
 
-    __slots__ = ('node_id', 'host', 'port', 'rack', 'unknown_tags')
+    __slots__ = ("node_id", "host", "port", "rack", "unknown_tags")
 
     node_id: int
     host: str
@@ -1132,7 +1051,10 @@ class NodeEndpoint:
         (port,) = _i.unpack_from(buffer, position)
         position += 4
         rack, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return NodeEndpoint(node_id, host, port, rack, tags), position
 
     __eq__ = structs_equal
@@ -1143,7 +1065,7 @@ class NodeEndpoint:
 class FetchResponse:
     """FetchResponse, versions 4 to 18."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'session_id', 'responses', 'node_endpoints', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "session_id", "responses", "node_endpoints", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -1174,7 +1096,7 @@ class FetchResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 4, 18)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> FetchResponse:
@@ -1189,29 +1111,22 @@ class FetchResponse:
                 raise not_carried(self, "session_id", version)
             append(_i.pack(self.throttle_time_ms))
         if version >= 12:
-            append(encode_compact_count(self.responses))
-            for item in self.responses:
-                item._write(out, version)
+            append_compact_structs(out, self.responses, version)
         else:
-            append(encode_count(self.responses))
-            for item in self.responses:
-                item._write(out, version)
+            append_structs(out, self.responses, version)
         known: list[tuple[int, bytes]] = []
         if version >= 16:
             if self.node_endpoints:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.node_endpoints))
-                for item in self.node_endpoints:
-                    item._write(part, version)
-                known.append((0, b"".join(part)))
-        else:
-            if self.node_endpoints:
-                raise not_carried(self, "node_endpoints", version)
+                known.append((0, encode_compact_structs(self.node_endpoints, version)))
+        elif self.node_endpoints:
+            raise not_carried(self, "node_endpoints", version)
         if version >= 12:
             if known or self.unknown_tags:
                 append_tags(out, known, self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FetchResponse, int]:
@@ -1223,13 +1138,10 @@ class FetchResponse:
             position += 4
             error_code = 0
             session_id = 0
-        responses: list[FetchableTopicResponse]
         if version >= 12:
-            count, position = read_compact_count(buffer, position, 3)
-            responses, position = read_structs(buffer, position, version, count, FetchableTopicResponse._read)
+            responses, position = read_compact_structs(buffer, position, version, FetchableTopicResponse._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            responses, position = read_structs(buffer, position, version, count, FetchableTopicResponse._read)
+            responses, position = read_structs(buffer, position, version, FetchableTopicResponse._read, 3)
         node_endpoints: list[NodeEndpoint] = []
         tags: dict[int, bytes] | None = None
         if version >= 12:
@@ -1241,22 +1153,14 @@ class FetchResponse:
                 for _ in range(count):
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0 and version >= 16:
-                        count, position = read_compact_count(buffer, position, 11)
-                        node_endpoints, position = read_structs(buffer, position, version, count, NodeEndpoint._read)
+                        node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 11)
                     else:
                         tags = tags or {}
                         tags[tag] = bytes(buffer[position:end])
                         position = end
                     if position != end:
-                        check_tag_end(position, end, tag)
-        return FetchResponse(
-            throttle_time_ms,
-            error_code,
-            session_id,
-            responses,
-            node_endpoints,
-            tags,
-        ), position
+                        raise tag_end_missed(tag, position, end)
+        return FetchResponse(throttle_time_ms, error_code, session_id, responses, node_endpoints, tags), position
 
     __eq__ = structs_equal
     __repr__ = struct_repr

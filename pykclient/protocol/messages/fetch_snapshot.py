@@ -10,29 +10,32 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    NOT_GIVEN,
     ZERO_UUID,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
     encode_compact_size,
     encode_compact_string,
-    not_carried,
-    read_compact_count,
-    read_compact_nullable_records,
     read_compact_nullable_string,
+    read_compact_records,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    NOT_GIVEN,
+    append_compact_structs,
+    append_tags,
+    encode_compact_structs,
+    encode_struct,
+    not_carried,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -50,7 +53,7 @@ _qq = Struct(">qq")
 class RequestSnapshotId:
     """RequestSnapshotId, versions 0 to 1."""
 
-    __slots__ = ('end_offset', 'epoch', 'unknown_tags')
+    __slots__ = ("end_offset", "epoch", "unknown_tags")
 
     end_offset: int
     epoch: int
@@ -78,8 +81,15 @@ class RequestSnapshotId:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestSnapshotId, int]:
         end_offset, epoch = _qi.unpack_from(buffer, position)
         position += 12
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestSnapshotId(end_offset, epoch, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.end_offset != 0 or self.epoch != 0 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -90,12 +100,8 @@ class RequestPartitionSnapshot:
     """RequestPartitionSnapshot, versions 0 to 1."""
 
     __slots__ = (
-        'partition',
-        'current_leader_epoch',
-        'snapshot_id',
-        'position',
-        'replica_directory_id',
-        'unknown_tags',
+        "partition", "current_leader_epoch", "snapshot_id", "position", "replica_directory_id",
+        "unknown_tags",
     )
 
     partition: int
@@ -127,11 +133,8 @@ class RequestPartitionSnapshot:
         self.snapshot_id._write(out, version)
         append(_q.pack(self.position))
         known: list[tuple[int, bytes]] = []
-        if version >= 1:
-            if self.replica_directory_id != ZERO_UUID:
-                part: list[Buffer] = []
-                part.append(_u.pack(self.replica_directory_id.bytes))
-                known.append((0, b"".join(part)))
+        if version >= 1 and self.replica_directory_id != ZERO_UUID:
+            known.append((0, self.replica_directory_id.bytes))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -162,14 +165,9 @@ class RequestPartitionSnapshot:
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return RequestPartitionSnapshot(
-            partition,
-            current_leader_epoch,
-            snapshot_id,
-            position_,
-            replica_directory_id,
-            tags,
+            partition, current_leader_epoch, snapshot_id, position_, replica_directory_id, tags,
         ), position
 
     __eq__ = structs_equal
@@ -180,7 +178,7 @@ class RequestPartitionSnapshot:
 class RequestTopicSnapshot:
     """RequestTopicSnapshot, versions 0 to 1."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[RequestPartitionSnapshot]
@@ -199,9 +197,7 @@ class RequestTopicSnapshot:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.name))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -210,9 +206,11 @@ class RequestTopicSnapshot:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestTopicSnapshot, int]:
         name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 18)
-        partitions, position = read_structs(buffer, position, version, count, RequestPartitionSnapshot._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, RequestPartitionSnapshot._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestTopicSnapshot(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -223,7 +221,7 @@ class RequestTopicSnapshot:
 class FetchSnapshotRequest:
     """FetchSnapshotRequest, versions 0 to 1."""
 
-    __slots__ = ('cluster_id', 'replica_id', 'max_bytes', 'topics', 'unknown_tags')
+    __slots__ = ("cluster_id", "replica_id", "max_bytes", "topics", "unknown_tags")
 
     cluster_id: str | None
     replica_id: int
@@ -251,7 +249,7 @@ class FetchSnapshotRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> FetchSnapshotRequest:
@@ -260,14 +258,10 @@ class FetchSnapshotRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_ii.pack(self.replica_id, self.max_bytes))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         known: list[tuple[int, bytes]] = []
         if self.cluster_id is not None:
-            part: list[Buffer] = []
-            part.append(encode_compact_string(self.cluster_id))
-            known.append((0, b"".join(part)))
+            known.append((0, encode_compact_string(self.cluster_id)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -277,8 +271,7 @@ class FetchSnapshotRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FetchSnapshotRequest, int]:
         replica_id, max_bytes = _ii.unpack_from(buffer, position)
         position += 8
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, RequestTopicSnapshot._read)
+        topics, position = read_compact_structs(buffer, position, version, RequestTopicSnapshot._read, 3)
         cluster_id: str | None = None
         tags: dict[int, bytes] | None = None
         if buffer[position] == 0:
@@ -295,7 +288,7 @@ class FetchSnapshotRequest:
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return FetchSnapshotRequest(cluster_id, replica_id, max_bytes, topics, tags), position
 
     __eq__ = structs_equal
@@ -306,7 +299,7 @@ class FetchSnapshotRequest:
 class ResponseSnapshotId:
     """ResponseSnapshotId, versions 0 to 1."""
 
-    __slots__ = ('end_offset', 'epoch', 'unknown_tags')
+    __slots__ = ("end_offset", "epoch", "unknown_tags")
 
     end_offset: int
     epoch: int
@@ -334,8 +327,15 @@ class ResponseSnapshotId:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseSnapshotId, int]:
         end_offset, epoch = _qi.unpack_from(buffer, position)
         position += 12
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponseSnapshotId(end_offset, epoch, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.end_offset != 0 or self.epoch != 0 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -345,7 +345,7 @@ class ResponseSnapshotId:
 class LeaderIdAndEpoch:
     """LeaderIdAndEpoch, versions 0 to 1."""
 
-    __slots__ = ('leader_id', 'leader_epoch', 'unknown_tags')
+    __slots__ = ("leader_id", "leader_epoch", "unknown_tags")
 
     leader_id: int
     leader_epoch: int
@@ -373,8 +373,15 @@ class LeaderIdAndEpoch:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[LeaderIdAndEpoch, int]:
         leader_id, leader_epoch = _ii.unpack_from(buffer, position)
         position += 8
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return LeaderIdAndEpoch(leader_id, leader_epoch, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.leader_id != 0 or self.leader_epoch != 0 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -385,14 +392,8 @@ class ResponsePartitionSnapshot:
     """ResponsePartitionSnapshot, versions 0 to 1."""
 
     __slots__ = (
-        'index',
-        'error_code',
-        'snapshot_id',
-        'current_leader',
-        'size',
-        'position',
-        'unaligned_records',
-        'unknown_tags',
+        "index", "error_code", "snapshot_id", "current_leader", "size", "position", "unaligned_records",
+        "unknown_tags",
     )
 
     index: int
@@ -412,7 +413,7 @@ class ResponsePartitionSnapshot:
         current_leader: LeaderIdAndEpoch = NOT_GIVEN,
         size: int = 0,
         position: int = 0,
-        unaligned_records: Buffer = 0,
+        unaligned_records: Buffer = b"",
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
         self.index = index
@@ -432,10 +433,8 @@ class ResponsePartitionSnapshot:
         append(encode_compact_size(self.unaligned_records))
         append(self.unaligned_records)
         known: list[tuple[int, bytes]] = []
-        if self.current_leader != LeaderIdAndEpoch():
-            part: list[Buffer] = []
-            self.current_leader._write(part, version)
-            known.append((0, b"".join(part)))
+        if self.current_leader._is_set():
+            known.append((0, encode_struct(self.current_leader, version)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -448,7 +447,7 @@ class ResponsePartitionSnapshot:
         snapshot_id, position = ResponseSnapshotId._read(buffer, position, version)
         size, position_ = _qq.unpack_from(buffer, position)
         position += 16
-        unaligned_records, position = read_compact_nullable_records(buffer, position)
+        unaligned_records, position = read_compact_records(buffer, position)
         current_leader = LeaderIdAndEpoch()
         tags: dict[int, bytes] | None = None
         if buffer[position] == 0:
@@ -465,16 +464,9 @@ class ResponsePartitionSnapshot:
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return ResponsePartitionSnapshot(
-            index,
-            error_code,
-            snapshot_id,
-            current_leader,
-            size,
-            position_,
-            unaligned_records,
-            tags,
+            index, error_code, snapshot_id, current_leader, size, position_, unaligned_records, tags,
         ), position
 
     __eq__ = structs_equal
@@ -485,7 +477,7 @@ class ResponsePartitionSnapshot:
 class ResponseTopicSnapshot:
     """ResponseTopicSnapshot, versions 0 to 1."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[ResponsePartitionSnapshot]
@@ -504,9 +496,7 @@ class ResponseTopicSnapshot:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.name))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -515,9 +505,11 @@ class ResponseTopicSnapshot:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseTopicSnapshot, int]:
         name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 25)
-        partitions, position = read_structs(buffer, position, version, count, ResponsePartitionSnapshot._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, ResponsePartitionSnapshot._read, 25)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponseTopicSnapshot(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -528,7 +520,7 @@ class ResponseTopicSnapshot:
 class NodeEndpoint:
     """NodeEndpoint, version 1."""
 
-    __slots__ = ('node_id', 'host', 'port', 'unknown_tags')
+    __slots__ = ("node_id", "host", "port", "unknown_tags")
 
     node_id: int
     host: str
@@ -564,7 +556,10 @@ class NodeEndpoint:
         host, position = read_compact_string(buffer, position)
         (port,) = _H.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return NodeEndpoint(node_id, host, port, tags), position
 
     __eq__ = structs_equal
@@ -575,7 +570,7 @@ class NodeEndpoint:
 class FetchSnapshotResponse:
     """FetchSnapshotResponse, versions 0 to 1."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'topics', 'node_endpoints', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "topics", "node_endpoints", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -603,7 +598,7 @@ class FetchSnapshotResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> FetchSnapshotResponse:
@@ -612,20 +607,13 @@ class FetchSnapshotResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_ih.pack(self.throttle_time_ms, self.error_code))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         known: list[tuple[int, bytes]] = []
         if version >= 1:
             if self.node_endpoints:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.node_endpoints))
-                for item in self.node_endpoints:
-                    item._write(part, version)
-                known.append((0, b"".join(part)))
-        else:
-            if self.node_endpoints:
-                raise not_carried(self, "node_endpoints", version)
+                known.append((0, encode_compact_structs(self.node_endpoints, version)))
+        elif self.node_endpoints:
+            raise not_carried(self, "node_endpoints", version)
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -635,8 +623,7 @@ class FetchSnapshotResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FetchSnapshotResponse, int]:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, ResponseTopicSnapshot._read)
+        topics, position = read_compact_structs(buffer, position, version, ResponseTopicSnapshot._read, 3)
         node_endpoints: list[NodeEndpoint] = []
         tags: dict[int, bytes] | None = None
         if buffer[position] == 0:
@@ -647,14 +634,13 @@ class FetchSnapshotResponse:
             for _ in range(count):
                 tag, position, end = read_tag(buffer, position, tag)
                 if tag == 0 and version >= 1:
-                    count, position = read_compact_count(buffer, position, 8)
-                    node_endpoints, position = read_structs(buffer, position, version, count, NodeEndpoint._read)
+                    node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 8)
                 else:
                     tags = tags or {}
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return FetchSnapshotResponse(throttle_time_ms, error_code, topics, node_endpoints, tags), position
 
     __eq__ = structs_equal

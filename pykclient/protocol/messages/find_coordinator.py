@@ -9,24 +9,26 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
+    encode_compact_strings,
     encode_nullable_string,
     encode_string,
-    not_carried,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
     read_compact_strings,
-    read_message,
     read_nullable_string,
     read_string,
-    read_structs,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -43,7 +45,7 @@ _ih = Struct(">ih")
 class FindCoordinatorRequest:
     """FindCoordinatorRequest, versions 0 to 6."""
 
-    __slots__ = ('key', 'key_type', 'coordinator_keys', 'unknown_tags')
+    __slots__ = ("key", "key_type", "coordinator_keys", "unknown_tags")
 
     key: str
     key_type: int
@@ -68,7 +70,7 @@ class FindCoordinatorRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 6)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> FindCoordinatorRequest:
@@ -85,24 +87,22 @@ class FindCoordinatorRequest:
             append(encode_string(self.key))
         if version >= 1:
             append(_b.pack(self.key_type))
-        else:
-            if self.key_type != 0:
-                raise not_carried(self, "key_type", version)
+        elif self.key_type != 0:
+            raise not_carried(self, "key_type", version)
         if version >= 4:
-            append(encode_compact_count(self.coordinator_keys))
-            for item in self.coordinator_keys:
-                append(encode_compact_string(item))
+            append(encode_compact_strings(self.coordinator_keys))
         elif version >= 3:
             if self.coordinator_keys:
                 raise not_carried(self, "coordinator_keys", version)
-        else:
-            if self.coordinator_keys:
-                raise not_carried(self, "coordinator_keys", version)
+        elif self.coordinator_keys:
+            raise not_carried(self, "coordinator_keys", version)
         if version >= 3:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FindCoordinatorRequest, int]:
@@ -117,18 +117,18 @@ class FindCoordinatorRequest:
             position += 1
         else:
             key_type = 0
-        coordinator_keys: list[str]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 1)
-            coordinator_keys, position = read_compact_strings(buffer, position, count)
+            coordinator_keys, position = read_compact_strings(buffer, position)
         elif version >= 3:
             coordinator_keys = []
         else:
             coordinator_keys = []
-        if version >= 3:
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return FindCoordinatorRequest(key, key_type, coordinator_keys, tags), position
 
     __eq__ = structs_equal
@@ -139,7 +139,7 @@ class FindCoordinatorRequest:
 class Coordinator:
     """Coordinator, versions 4 to 6."""
 
-    __slots__ = ('key', 'node_id', 'host', 'port', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("key", "node_id", "host", "port", "error_code", "error_message", "unknown_tags")
 
     key: str
     node_id: int
@@ -188,7 +188,10 @@ class Coordinator:
         port, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Coordinator(key, node_id, host, port, error_code, error_message, tags), position
 
     __eq__ = structs_equal
@@ -200,14 +203,8 @@ class FindCoordinatorResponse:
     """FindCoordinatorResponse, versions 0 to 6."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'error_code',
-        'error_message',
-        'node_id',
-        'host',
-        'port',
-        'coordinators',
-        'unknown_tags',
+        "throttle_time_ms", "error_code", "error_message", "node_id", "host", "port", "coordinators",
+        "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -245,7 +242,7 @@ class FindCoordinatorResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 6)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> FindCoordinatorResponse:
@@ -285,20 +282,19 @@ class FindCoordinatorResponse:
         else:
             append(_i.pack(self.port))
         if version >= 4:
-            append(encode_compact_count(self.coordinators))
-            for item in self.coordinators:
-                item._write(out, version)
+            append_compact_structs(out, self.coordinators, version)
         elif version >= 3:
             if self.coordinators:
                 raise not_carried(self, "coordinators", version)
-        else:
-            if self.coordinators:
-                raise not_carried(self, "coordinators", version)
+        elif self.coordinators:
+            raise not_carried(self, "coordinators", version)
         if version >= 3:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FindCoordinatorResponse, int]:
@@ -338,27 +334,20 @@ class FindCoordinatorResponse:
         else:
             (port,) = _i.unpack_from(buffer, position)
             position += 4
-        coordinators: list[Coordinator]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 14)
-            coordinators, position = read_structs(buffer, position, version, count, Coordinator._read)
+            coordinators, position = read_compact_structs(buffer, position, version, Coordinator._read, 14)
         elif version >= 3:
             coordinators = []
         else:
             coordinators = []
-        if version >= 3:
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return FindCoordinatorResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            node_id,
-            host,
-            port,
-            coordinators,
-            tags,
+            throttle_time_ms, error_code, error_message, node_id, host, port, coordinators, tags,
         ), position
 
     __eq__ = structs_equal

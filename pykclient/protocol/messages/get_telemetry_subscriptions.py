@@ -10,22 +10,22 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
-    encode_compact_string,
-    encode_numbers,
-    read_compact_count,
+    encode_compact_numbers,
+    encode_compact_strings,
+    read_compact_numbers,
     read_compact_strings,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_tags,
     read_message,
-    read_numbers,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -38,7 +38,7 @@ _iit = Struct(">ii?")
 class GetTelemetrySubscriptionsRequest:
     """GetTelemetrySubscriptionsRequest, version 0."""
 
-    __slots__ = ('client_instance_id', 'unknown_tags')
+    __slots__ = ("client_instance_id", "unknown_tags")
 
     client_instance_id: UUID
     unknown_tags: dict[int, bytes] | None
@@ -57,7 +57,7 @@ class GetTelemetrySubscriptionsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> GetTelemetrySubscriptionsRequest:
@@ -65,7 +65,7 @@ class GetTelemetrySubscriptionsRequest:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.client_instance_id.bytes))
+        append(self.client_instance_id.bytes)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -76,7 +76,10 @@ class GetTelemetrySubscriptionsRequest:
         (client_instance_id,) = _u.unpack_from(buffer, position)
         position += 16
         client_instance_id = uuid_of(client_instance_id)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return GetTelemetrySubscriptionsRequest(client_instance_id, tags), position
 
     __eq__ = structs_equal
@@ -88,16 +91,9 @@ class GetTelemetrySubscriptionsResponse:
     """GetTelemetrySubscriptionsResponse, version 0."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'error_code',
-        'client_instance_id',
-        'subscription_id',
-        'accepted_compression_types',
-        'push_interval_ms',
-        'telemetry_max_bytes',
-        'delta_temporality',
-        'requested_metrics',
-        'unknown_tags',
+        "throttle_time_ms", "error_code", "client_instance_id", "subscription_id",
+        "accepted_compression_types", "push_interval_ms", "telemetry_max_bytes", "delta_temporality",
+        "requested_metrics", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -141,7 +137,7 @@ class GetTelemetrySubscriptionsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> GetTelemetrySubscriptionsResponse:
@@ -150,17 +146,11 @@ class GetTelemetrySubscriptionsResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_ihui.pack(
-            self.throttle_time_ms,
-            self.error_code,
-            self.client_instance_id.bytes,
-            self.subscription_id,
+            self.throttle_time_ms, self.error_code, self.client_instance_id.bytes, self.subscription_id,
         ))
-        append(encode_compact_count(self.accepted_compression_types))
-        append(encode_numbers(self.accepted_compression_types, "b"))
+        append(encode_compact_numbers(self.accepted_compression_types, "b"))
         append(_iit.pack(self.push_interval_ms, self.telemetry_max_bytes, self.delta_temporality))
-        append(encode_compact_count(self.requested_metrics))
-        for item in self.requested_metrics:
-            append(encode_compact_string(item))
+        append(encode_compact_strings(self.requested_metrics))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -171,24 +161,17 @@ class GetTelemetrySubscriptionsResponse:
         throttle_time_ms, error_code, client_instance_id, subscription_id = _ihui.unpack_from(buffer, position)
         position += 26
         client_instance_id = uuid_of(client_instance_id)
-        count, position = read_compact_count(buffer, position, 1)
-        accepted_compression_types, position = read_numbers(buffer, position, count, "b")
+        accepted_compression_types, position = read_compact_numbers(buffer, position, "b", 1)
         push_interval_ms, telemetry_max_bytes, delta_temporality = _iit.unpack_from(buffer, position)
         position += 9
-        count, position = read_compact_count(buffer, position, 1)
-        requested_metrics, position = read_compact_strings(buffer, position, count)
-        tags, position = read_unknown_tags(buffer, position)
+        requested_metrics, position = read_compact_strings(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return GetTelemetrySubscriptionsResponse(
-            throttle_time_ms,
-            error_code,
-            client_instance_id,
-            subscription_id,
-            accepted_compression_types,
-            push_interval_ms,
-            telemetry_max_bytes,
-            delta_temporality,
-            requested_metrics,
-            tags,
+            throttle_time_ms, error_code, client_instance_id, subscription_id, accepted_compression_types,
+            push_interval_ms, telemetry_max_bytes, delta_temporality, requested_metrics, tags,
         ), position
 
     __eq__ = structs_equal

@@ -9,27 +9,29 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_size,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_size,
     encode_string,
     read_bytes,
     read_compact_bytes,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_string,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -47,15 +49,8 @@ class MemberMetadata:
     """MemberMetadata, versions 0 to 4."""
 
     __slots__ = (
-        'member_id',
-        'group_instance_id',
-        'client_id',
-        'client_host',
-        'rebalance_timeout',
-        'session_timeout',
-        'subscription',
-        'assignment',
-        'unknown_tags',
+        "member_id", "group_instance_id", "client_id", "client_host", "rebalance_timeout",
+        "session_timeout", "subscription", "assignment", "unknown_tags",
     )
 
     member_id: str
@@ -129,6 +124,8 @@ class MemberMetadata:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[MemberMetadata, int]:
@@ -136,7 +133,6 @@ class MemberMetadata:
             member_id, position = read_compact_string(buffer, position)
         else:
             member_id, position = read_string(buffer, position)
-        group_instance_id: str | None
         if version >= 4:
             group_instance_id, position = read_compact_nullable_string(buffer, position)
         elif version >= 3:
@@ -166,20 +162,15 @@ class MemberMetadata:
             assignment, position = read_compact_bytes(buffer, position)
         else:
             assignment, position = read_bytes(buffer, position)
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return MemberMetadata(
-            member_id,
-            group_instance_id,
-            client_id,
-            client_host,
-            rebalance_timeout,
-            session_timeout,
-            subscription,
-            assignment,
-            tags,
+            member_id, group_instance_id, client_id, client_host, rebalance_timeout, session_timeout,
+            subscription, assignment, tags,
         ), position
 
     __eq__ = structs_equal
@@ -191,13 +182,8 @@ class GroupMetadataValue:
     """GroupMetadataValue, versions 0 to 4."""
 
     __slots__ = (
-        'protocol_type',
-        'generation',
-        'protocol',
-        'leader',
-        'current_state_timestamp',
-        'members',
-        'unknown_tags',
+        "protocol_type", "generation", "protocol", "leader", "current_state_timestamp", "members",
+        "unknown_tags",
     )
 
     protocol_type: str
@@ -232,7 +218,7 @@ class GroupMetadataValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> GroupMetadataValue:
@@ -256,18 +242,16 @@ class GroupMetadataValue:
         if version >= 2:
             append(_q.pack(self.current_state_timestamp))
         if version >= 4:
-            append(encode_compact_count(self.members))
-            for item in self.members:
-                item._write(out, version)
+            append_compact_structs(out, self.members, version)
         else:
-            append(encode_count(self.members))
-            for item in self.members:
-                item._write(out, version)
+            append_structs(out, self.members, version)
         if version >= 4:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[GroupMetadataValue, int]:
@@ -277,12 +261,10 @@ class GroupMetadataValue:
             protocol_type, position = read_string(buffer, position)
         (generation,) = _i.unpack_from(buffer, position)
         position += 4
-        protocol: str | None
         if version >= 4:
             protocol, position = read_compact_nullable_string(buffer, position)
         else:
             protocol, position = read_nullable_string(buffer, position)
-        leader: str | None
         if version >= 4:
             leader, position = read_compact_nullable_string(buffer, position)
         else:
@@ -292,25 +274,18 @@ class GroupMetadataValue:
             position += 8
         else:
             current_state_timestamp = -1
-        members: list[MemberMetadata]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 15)
-            members, position = read_structs(buffer, position, version, count, MemberMetadata._read)
+            members, position = read_compact_structs(buffer, position, version, MemberMetadata._read, 15)
         else:
-            count, position = read_count(buffer, position, 15)
-            members, position = read_structs(buffer, position, version, count, MemberMetadata._read)
-        if version >= 4:
+            members, position = read_structs(buffer, position, version, MemberMetadata._read, 15)
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return GroupMetadataValue(
-            protocol_type,
-            generation,
-            protocol,
-            leader,
-            current_state_timestamp,
-            members,
-            tags,
+            protocol_type, generation, protocol, leader, current_state_timestamp, members, tags,
         ), position
 
     __eq__ = structs_equal

@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
     encode_compact_nullable_string,
     encode_compact_string,
     encode_nullable_string,
     encode_string,
-    not_carried,
     read_compact_nullable_string,
     read_compact_string,
-    read_message,
     read_nullable_string,
     read_string,
+)
+from pykclient.protocol.structs import (
+    append_tags,
+    not_carried,
+    read_message,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -37,7 +39,7 @@ _ih = Struct(">ih")
 class HeartbeatRequest:
     """HeartbeatRequest, versions 0 to 4."""
 
-    __slots__ = ('group_id', 'generation_id', 'member_id', 'group_instance_id', 'unknown_tags')
+    __slots__ = ("group_id", "generation_id", "member_id", "group_instance_id", "unknown_tags")
 
     group_id: str
     generation_id: int
@@ -65,7 +67,7 @@ class HeartbeatRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> HeartbeatRequest:
@@ -86,14 +88,15 @@ class HeartbeatRequest:
             append(encode_compact_nullable_string(self.group_instance_id))
         elif version >= 3:
             append(encode_nullable_string(self.group_instance_id))
-        else:
-            if self.group_instance_id is not None:
-                raise not_carried(self, "group_instance_id", version)
+        elif self.group_instance_id is not None:
+            raise not_carried(self, "group_instance_id", version)
         if version >= 4:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[HeartbeatRequest, int]:
@@ -107,17 +110,18 @@ class HeartbeatRequest:
             member_id, position = read_compact_string(buffer, position)
         else:
             member_id, position = read_string(buffer, position)
-        group_instance_id: str | None
         if version >= 4:
             group_instance_id, position = read_compact_nullable_string(buffer, position)
         elif version >= 3:
             group_instance_id, position = read_nullable_string(buffer, position)
         else:
             group_instance_id = None
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return HeartbeatRequest(group_id, generation_id, member_id, group_instance_id, tags), position
 
     __eq__ = structs_equal
@@ -128,7 +132,7 @@ class HeartbeatRequest:
 class HeartbeatResponse:
     """HeartbeatResponse, versions 0 to 4."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -150,7 +154,7 @@ class HeartbeatResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> HeartbeatResponse:
@@ -167,6 +171,8 @@ class HeartbeatResponse:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[HeartbeatResponse, int]:
@@ -177,10 +183,12 @@ class HeartbeatResponse:
             (error_code,) = _h.unpack_from(buffer, position)
             position += 2
             throttle_time_ms = 0
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return HeartbeatResponse(throttle_time_ms, error_code, tags), position
 
     __eq__ = structs_equal

@@ -9,23 +9,25 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_string,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -43,7 +45,7 @@ _i = Struct(">i")
 class AlterableConfig:
     """AlterableConfig, versions 0 to 1."""
 
-    __slots__ = ('name', 'config_operation', 'value', 'unknown_tags')
+    __slots__ = ("name", "config_operation", "value", "unknown_tags")
 
     name: str
     config_operation: int
@@ -78,6 +80,8 @@ class AlterableConfig:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterableConfig, int]:
@@ -87,15 +91,16 @@ class AlterableConfig:
             name, position = read_string(buffer, position)
         (config_operation,) = _b.unpack_from(buffer, position)
         position += 1
-        value: str | None
         if version >= 1:
             value, position = read_compact_nullable_string(buffer, position)
         else:
             value, position = read_nullable_string(buffer, position)
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AlterableConfig(name, config_operation, value, tags), position
 
     __eq__ = structs_equal
@@ -106,7 +111,7 @@ class AlterableConfig:
 class AlterConfigsResource:
     """AlterConfigsResource, versions 0 to 1."""
 
-    __slots__ = ('resource_type', 'resource_name', 'configs', 'unknown_tags')
+    __slots__ = ("resource_type", "resource_name", "configs", "unknown_tags")
 
     resource_type: int
     resource_name: str
@@ -133,18 +138,16 @@ class AlterConfigsResource:
         else:
             append(encode_string(self.resource_name))
         if version >= 1:
-            append(encode_compact_count(self.configs))
-            for item in self.configs:
-                item._write(out, version)
+            append_compact_structs(out, self.configs, version)
         else:
-            append(encode_count(self.configs))
-            for item in self.configs:
-                item._write(out, version)
+            append_structs(out, self.configs, version)
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterConfigsResource, int]:
@@ -154,17 +157,16 @@ class AlterConfigsResource:
             resource_name, position = read_compact_string(buffer, position)
         else:
             resource_name, position = read_string(buffer, position)
-        configs: list[AlterableConfig]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 4)
-            configs, position = read_structs(buffer, position, version, count, AlterableConfig._read)
+            configs, position = read_compact_structs(buffer, position, version, AlterableConfig._read, 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            configs, position = read_structs(buffer, position, version, count, AlterableConfig._read)
-        if version >= 1:
+            configs, position = read_structs(buffer, position, version, AlterableConfig._read, 4)
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return AlterConfigsResource(resource_type, resource_name, configs, tags), position
 
     __eq__ = structs_equal
@@ -175,7 +177,7 @@ class AlterConfigsResource:
 class IncrementalAlterConfigsRequest:
     """IncrementalAlterConfigsRequest, versions 0 to 1."""
 
-    __slots__ = ('resources', 'validate_only', 'unknown_tags')
+    __slots__ = ("resources", "validate_only", "unknown_tags")
 
     resources: list[AlterConfigsResource]
     validate_only: bool
@@ -197,7 +199,7 @@ class IncrementalAlterConfigsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> IncrementalAlterConfigsRequest:
@@ -206,35 +208,32 @@ class IncrementalAlterConfigsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 1:
-            append(encode_compact_count(self.resources))
-            for item in self.resources:
-                item._write(out, version)
+            append_compact_structs(out, self.resources, version)
         else:
-            append(encode_count(self.resources))
-            for item in self.resources:
-                item._write(out, version)
+            append_structs(out, self.resources, version)
         append(_t.pack(self.validate_only))
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[IncrementalAlterConfigsRequest, int]:
-        resources: list[AlterConfigsResource]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 4)
-            resources, position = read_structs(buffer, position, version, count, AlterConfigsResource._read)
+            resources, position = read_compact_structs(buffer, position, version, AlterConfigsResource._read, 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            resources, position = read_structs(buffer, position, version, count, AlterConfigsResource._read)
+            resources, position = read_structs(buffer, position, version, AlterConfigsResource._read, 4)
         (validate_only,) = _t.unpack_from(buffer, position)
         position += 1
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return IncrementalAlterConfigsRequest(resources, validate_only, tags), position
 
     __eq__ = structs_equal
@@ -245,7 +244,7 @@ class IncrementalAlterConfigsRequest:
 class AlterConfigsResourceResponse:
     """AlterConfigsResourceResponse, versions 0 to 1."""
 
-    __slots__ = ('error_code', 'error_message', 'resource_type', 'resource_name', 'unknown_tags')
+    __slots__ = ("error_code", "error_message", "resource_type", "resource_name", "unknown_tags")
 
     error_code: int
     error_message: str | None
@@ -284,12 +283,13 @@ class AlterConfigsResourceResponse:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterConfigsResourceResponse, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        error_message: str | None
         if version >= 1:
             error_message, position = read_compact_nullable_string(buffer, position)
         else:
@@ -300,17 +300,13 @@ class AlterConfigsResourceResponse:
             resource_name, position = read_compact_string(buffer, position)
         else:
             resource_name, position = read_string(buffer, position)
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
-        return AlterConfigsResourceResponse(
-            error_code,
-            error_message,
-            resource_type,
-            resource_name,
-            tags,
-        ), position
+            tags, position = None, position + 1
+        return AlterConfigsResourceResponse(error_code, error_message, resource_type, resource_name, tags), position
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -320,7 +316,7 @@ class AlterConfigsResourceResponse:
 class IncrementalAlterConfigsResponse:
     """IncrementalAlterConfigsResponse, versions 0 to 1."""
 
-    __slots__ = ('throttle_time_ms', 'responses', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "responses", "unknown_tags")
 
     throttle_time_ms: int
     responses: list[AlterConfigsResourceResponse]
@@ -342,7 +338,7 @@ class IncrementalAlterConfigsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> IncrementalAlterConfigsResponse:
@@ -352,34 +348,31 @@ class IncrementalAlterConfigsResponse:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
         if version >= 1:
-            append(encode_compact_count(self.responses))
-            for item in self.responses:
-                item._write(out, version)
+            append_compact_structs(out, self.responses, version)
         else:
-            append(encode_count(self.responses))
-            for item in self.responses:
-                item._write(out, version)
+            append_structs(out, self.responses, version)
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[IncrementalAlterConfigsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        responses: list[AlterConfigsResourceResponse]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 6)
-            responses, position = read_structs(buffer, position, version, count, AlterConfigsResourceResponse._read)
+            responses, position = read_compact_structs(buffer, position, version, AlterConfigsResourceResponse._read, 6)
         else:
-            count, position = read_count(buffer, position, 6)
-            responses, position = read_structs(buffer, position, version, count, AlterConfigsResourceResponse._read)
-        if version >= 1:
+            responses, position = read_structs(buffer, position, version, AlterConfigsResourceResponse._read, 6)
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return IncrementalAlterConfigsResponse(throttle_time_ms, responses, tags), position
 
     __eq__ = structs_equal

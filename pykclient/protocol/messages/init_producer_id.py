@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
     encode_compact_nullable_string,
     encode_nullable_string,
-    not_carried,
     read_compact_nullable_string,
-    read_message,
     read_nullable_string,
+)
+from pykclient.protocol.structs import (
+    append_tags,
+    not_carried,
+    read_message,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -36,13 +38,8 @@ class InitProducerIdRequest:
     """InitProducerIdRequest, versions 0 to 6."""
 
     __slots__ = (
-        'transactional_id',
-        'transaction_timeout_ms',
-        'producer_id',
-        'producer_epoch',
-        'enable2_pc',
-        'keep_prepared_txn',
-        'unknown_tags',
+        "transactional_id", "transaction_timeout_ms", "producer_id", "producer_epoch", "enable2_pc",
+        "keep_prepared_txn", "unknown_tags",
     )
 
     transactional_id: str | None
@@ -77,7 +74,7 @@ class InitProducerIdRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 6)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> InitProducerIdRequest:
@@ -91,10 +88,7 @@ class InitProducerIdRequest:
             append(encode_nullable_string(self.transactional_id))
         if version >= 6:
             append(_iqhtt.pack(
-                self.transaction_timeout_ms,
-                self.producer_id,
-                self.producer_epoch,
-                self.enable2_pc,
+                self.transaction_timeout_ms, self.producer_id, self.producer_epoch, self.enable2_pc,
                 self.keep_prepared_txn,
             ))
         elif version >= 3:
@@ -118,16 +112,19 @@ class InitProducerIdRequest:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[InitProducerIdRequest, int]:
-        transactional_id: str | None
         if version >= 2:
             transactional_id, position = read_compact_nullable_string(buffer, position)
         else:
             transactional_id, position = read_nullable_string(buffer, position)
         if version >= 6:
-            transaction_timeout_ms, producer_id, producer_epoch, enable2_pc, keep_prepared_txn = _iqhtt.unpack_from(buffer, position)
+            (
+                transaction_timeout_ms, producer_id, producer_epoch, enable2_pc, keep_prepared_txn,
+            ) = _iqhtt.unpack_from(buffer, position)
             position += 16
         elif version >= 3:
             transaction_timeout_ms, producer_id, producer_epoch = _iqh.unpack_from(buffer, position)
@@ -141,18 +138,15 @@ class InitProducerIdRequest:
             producer_epoch = -1
             enable2_pc = False
             keep_prepared_txn = False
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return InitProducerIdRequest(
-            transactional_id,
-            transaction_timeout_ms,
-            producer_id,
-            producer_epoch,
-            enable2_pc,
-            keep_prepared_txn,
-            tags,
+            transactional_id, transaction_timeout_ms, producer_id, producer_epoch, enable2_pc,
+            keep_prepared_txn, tags,
         ), position
 
     __eq__ = structs_equal
@@ -164,13 +158,8 @@ class InitProducerIdResponse:
     """InitProducerIdResponse, versions 0 to 6."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'error_code',
-        'producer_id',
-        'producer_epoch',
-        'ongoing_txn_producer_id',
-        'ongoing_txn_producer_epoch',
-        'unknown_tags',
+        "throttle_time_ms", "error_code", "producer_id", "producer_epoch", "ongoing_txn_producer_id",
+        "ongoing_txn_producer_epoch", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -205,7 +194,7 @@ class InitProducerIdResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 6)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> InitProducerIdResponse:
@@ -215,12 +204,8 @@ class InitProducerIdResponse:
         append = out.append
         if version >= 6:
             append(_ihqhqh.pack(
-                self.throttle_time_ms,
-                self.error_code,
-                self.producer_id,
-                self.producer_epoch,
-                self.ongoing_txn_producer_id,
-                self.ongoing_txn_producer_epoch,
+                self.throttle_time_ms, self.error_code, self.producer_id, self.producer_epoch,
+                self.ongoing_txn_producer_id, self.ongoing_txn_producer_epoch,
             ))
         else:
             if self.ongoing_txn_producer_id != -1:
@@ -233,29 +218,31 @@ class InitProducerIdResponse:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[InitProducerIdResponse, int]:
         if version >= 6:
-            throttle_time_ms, error_code, producer_id, producer_epoch, ongoing_txn_producer_id, ongoing_txn_producer_epoch = _ihqhqh.unpack_from(buffer, position)
+            (
+                throttle_time_ms, error_code, producer_id, producer_epoch, ongoing_txn_producer_id,
+                ongoing_txn_producer_epoch,
+            ) = _ihqhqh.unpack_from(buffer, position)
             position += 26
         else:
             throttle_time_ms, error_code, producer_id, producer_epoch = _ihqh.unpack_from(buffer, position)
             position += 16
             ongoing_txn_producer_id = -1
             ongoing_txn_producer_epoch = -1
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return InitProducerIdResponse(
-            throttle_time_ms,
-            error_code,
-            producer_id,
-            producer_epoch,
-            ongoing_txn_producer_id,
-            ongoing_txn_producer_epoch,
-            tags,
+            throttle_time_ms, error_code, producer_id, producer_epoch, ongoing_txn_producer_id,
+            ongoing_txn_producer_epoch, tags,
         ), position
 
     __eq__ = structs_equal

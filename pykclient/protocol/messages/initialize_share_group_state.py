@@ -10,23 +10,24 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -39,7 +40,7 @@ _iiq = Struct(">iiq")
 class PartitionData:
     """PartitionData, version 0."""
 
-    __slots__ = ('partition', 'state_epoch', 'start_offset', 'unknown_tags')
+    __slots__ = ("partition", "state_epoch", "start_offset", "unknown_tags")
 
     partition: int
     state_epoch: int
@@ -70,7 +71,10 @@ class PartitionData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionData, int]:
         partition, state_epoch, start_offset = _iiq.unpack_from(buffer, position)
         position += 16
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PartitionData(partition, state_epoch, start_offset, tags), position
 
     __eq__ = structs_equal
@@ -81,7 +85,7 @@ class PartitionData:
 class InitializeStateData:
     """InitializeStateData, version 0."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[PartitionData]
@@ -99,10 +103,8 @@ class InitializeStateData:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -113,9 +115,11 @@ class InitializeStateData:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 17)
-        partitions, position = read_structs(buffer, position, version, count, PartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionData._read, 17)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return InitializeStateData(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -126,7 +130,7 @@ class InitializeStateData:
 class InitializeShareGroupStateRequest:
     """InitializeShareGroupStateRequest, version 0."""
 
-    __slots__ = ('group_id', 'topics', 'unknown_tags')
+    __slots__ = ("group_id", "topics", "unknown_tags")
 
     group_id: str
     topics: list[InitializeStateData]
@@ -148,7 +152,7 @@ class InitializeShareGroupStateRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> InitializeShareGroupStateRequest:
@@ -157,9 +161,7 @@ class InitializeShareGroupStateRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.group_id))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -168,9 +170,11 @@ class InitializeShareGroupStateRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[InitializeShareGroupStateRequest, int]:
         group_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 18)
-        topics, position = read_structs(buffer, position, version, count, InitializeStateData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, InitializeStateData._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return InitializeShareGroupStateRequest(group_id, topics, tags), position
 
     __eq__ = structs_equal
@@ -181,7 +185,7 @@ class InitializeShareGroupStateRequest:
 class PartitionResult:
     """PartitionResult, version 0."""
 
-    __slots__ = ('partition', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("partition", "error_code", "error_message", "unknown_tags")
 
     partition: int
     error_code: int
@@ -214,7 +218,10 @@ class PartitionResult:
         partition, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PartitionResult(partition, error_code, error_message, tags), position
 
     __eq__ = structs_equal
@@ -225,7 +232,7 @@ class PartitionResult:
 class InitializeStateResult:
     """InitializeStateResult, version 0."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[PartitionResult]
@@ -243,10 +250,8 @@ class InitializeStateResult:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -257,9 +262,11 @@ class InitializeStateResult:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 8)
-        partitions, position = read_structs(buffer, position, version, count, PartitionResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionResult._read, 8)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return InitializeStateResult(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -270,7 +277,7 @@ class InitializeStateResult:
 class InitializeShareGroupStateResponse:
     """InitializeShareGroupStateResponse, version 0."""
 
-    __slots__ = ('results', 'unknown_tags')
+    __slots__ = ("results", "unknown_tags")
 
     results: list[InitializeStateResult]
     unknown_tags: dict[int, bytes] | None
@@ -289,7 +296,7 @@ class InitializeShareGroupStateResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> InitializeShareGroupStateResponse:
@@ -297,9 +304,7 @@ class InitializeShareGroupStateResponse:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.results))
-        for item in self.results:
-            item._write(out, version)
+        append_compact_structs(out, self.results, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -307,9 +312,11 @@ class InitializeShareGroupStateResponse:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[InitializeShareGroupStateResponse, int]:
-        count, position = read_compact_count(buffer, position, 18)
-        results, position = read_structs(buffer, position, version, count, InitializeStateResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        results, position = read_compact_structs(buffer, position, version, InitializeStateResult._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return InitializeShareGroupStateResponse(results, tags), position
 
     __eq__ = structs_equal

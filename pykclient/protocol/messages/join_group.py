@@ -9,28 +9,29 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_size,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_size,
     encode_string,
-    not_carried,
     read_bytes,
     read_compact_bytes,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_string,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -49,7 +50,7 @@ _ii = Struct(">ii")
 class JoinGroupRequestProtocol:
     """JoinGroupRequestProtocol, versions 0 to 9."""
 
-    __slots__ = ('name', 'metadata', 'unknown_tags')
+    __slots__ = ("name", "metadata", "unknown_tags")
 
     name: str
     metadata: bytes
@@ -82,6 +83,8 @@ class JoinGroupRequestProtocol:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[JoinGroupRequestProtocol, int]:
@@ -93,10 +96,12 @@ class JoinGroupRequestProtocol:
             metadata, position = read_compact_bytes(buffer, position)
         else:
             metadata, position = read_bytes(buffer, position)
-        if version >= 6:
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return JoinGroupRequestProtocol(name, metadata, tags), position
 
     __eq__ = structs_equal
@@ -108,15 +113,8 @@ class JoinGroupRequest:
     """JoinGroupRequest, versions 0 to 9."""
 
     __slots__ = (
-        'group_id',
-        'session_timeout_ms',
-        'rebalance_timeout_ms',
-        'member_id',
-        'group_instance_id',
-        'protocol_type',
-        'protocols',
-        'reason',
-        'unknown_tags',
+        "group_id", "session_timeout_ms", "rebalance_timeout_ms", "member_id", "group_instance_id",
+        "protocol_type", "protocols", "reason", "unknown_tags",
     )
 
     group_id: str
@@ -157,7 +155,7 @@ class JoinGroupRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 9)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> JoinGroupRequest:
@@ -181,21 +179,16 @@ class JoinGroupRequest:
             append(encode_compact_nullable_string(self.group_instance_id))
         elif version >= 5:
             append(encode_nullable_string(self.group_instance_id))
-        else:
-            if self.group_instance_id is not None:
-                raise not_carried(self, "group_instance_id", version)
+        elif self.group_instance_id is not None:
+            raise not_carried(self, "group_instance_id", version)
         if version >= 6:
             append(encode_compact_string(self.protocol_type))
         else:
             append(encode_string(self.protocol_type))
         if version >= 6:
-            append(encode_compact_count(self.protocols))
-            for item in self.protocols:
-                item._write(out, version)
+            append_compact_structs(out, self.protocols, version)
         else:
-            append(encode_count(self.protocols))
-            for item in self.protocols:
-                item._write(out, version)
+            append_structs(out, self.protocols, version)
         if version >= 8:
             append(encode_compact_nullable_string(self.reason))
         if version >= 6:
@@ -203,6 +196,8 @@ class JoinGroupRequest:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[JoinGroupRequest, int]:
@@ -221,7 +216,6 @@ class JoinGroupRequest:
             member_id, position = read_compact_string(buffer, position)
         else:
             member_id, position = read_string(buffer, position)
-        group_instance_id: str | None
         if version >= 6:
             group_instance_id, position = read_compact_nullable_string(buffer, position)
         elif version >= 5:
@@ -232,34 +226,25 @@ class JoinGroupRequest:
             protocol_type, position = read_compact_string(buffer, position)
         else:
             protocol_type, position = read_string(buffer, position)
-        protocols: list[JoinGroupRequestProtocol]
         if version >= 6:
-            count, position = read_compact_count(buffer, position, 3)
-            protocols, position = read_structs(buffer, position, version, count, JoinGroupRequestProtocol._read)
+            protocols, position = read_compact_structs(buffer, position, version, JoinGroupRequestProtocol._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            protocols, position = read_structs(buffer, position, version, count, JoinGroupRequestProtocol._read)
-        reason: str | None
+            protocols, position = read_structs(buffer, position, version, JoinGroupRequestProtocol._read, 3)
         if version >= 8:
             reason, position = read_compact_nullable_string(buffer, position)
         elif version >= 6:
             reason = None
         else:
             reason = None
-        if version >= 6:
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return JoinGroupRequest(
-            group_id,
-            session_timeout_ms,
-            rebalance_timeout_ms,
-            member_id,
-            group_instance_id,
-            protocol_type,
-            protocols,
-            reason,
-            tags,
+            group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type,
+            protocols, reason, tags,
         ), position
 
     __eq__ = structs_equal
@@ -270,7 +255,7 @@ class JoinGroupRequest:
 class JoinGroupResponseMember:
     """JoinGroupResponseMember, versions 0 to 9."""
 
-    __slots__ = ('member_id', 'group_instance_id', 'metadata', 'unknown_tags')
+    __slots__ = ("member_id", "group_instance_id", "metadata", "unknown_tags")
 
     member_id: str
     group_instance_id: str | None
@@ -310,6 +295,8 @@ class JoinGroupResponseMember:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[JoinGroupResponseMember, int]:
@@ -317,7 +304,6 @@ class JoinGroupResponseMember:
             member_id, position = read_compact_string(buffer, position)
         else:
             member_id, position = read_string(buffer, position)
-        group_instance_id: str | None
         if version >= 6:
             group_instance_id, position = read_compact_nullable_string(buffer, position)
         elif version >= 5:
@@ -328,10 +314,12 @@ class JoinGroupResponseMember:
             metadata, position = read_compact_bytes(buffer, position)
         else:
             metadata, position = read_bytes(buffer, position)
-        if version >= 6:
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return JoinGroupResponseMember(member_id, group_instance_id, metadata, tags), position
 
     __eq__ = structs_equal
@@ -343,16 +331,8 @@ class JoinGroupResponse:
     """JoinGroupResponse, versions 0 to 9."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'error_code',
-        'generation_id',
-        'protocol_type',
-        'protocol_name',
-        'leader',
-        'skip_assignment',
-        'member_id',
-        'members',
-        'unknown_tags',
+        "throttle_time_ms", "error_code", "generation_id", "protocol_type", "protocol_name", "leader",
+        "skip_assignment", "member_id", "members", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -396,7 +376,7 @@ class JoinGroupResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 9)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> JoinGroupResponse:
@@ -426,26 +406,23 @@ class JoinGroupResponse:
             append(encode_string(self.leader))
         if version >= 9:
             append(_t.pack(self.skip_assignment))
-        else:
-            if self.skip_assignment:
-                raise not_carried(self, "skip_assignment", version)
+        elif self.skip_assignment:
+            raise not_carried(self, "skip_assignment", version)
         if version >= 6:
             append(encode_compact_string(self.member_id))
         else:
             append(encode_string(self.member_id))
         if version >= 6:
-            append(encode_compact_count(self.members))
-            for item in self.members:
-                item._write(out, version)
+            append_compact_structs(out, self.members, version)
         else:
-            append(encode_count(self.members))
-            for item in self.members:
-                item._write(out, version)
+            append_structs(out, self.members, version)
         if version >= 6:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[JoinGroupResponse, int]:
@@ -456,14 +433,12 @@ class JoinGroupResponse:
             error_code, generation_id = _hi.unpack_from(buffer, position)
             position += 6
             throttle_time_ms = 0
-        protocol_type: str | None
         if version >= 7:
             protocol_type, position = read_compact_nullable_string(buffer, position)
         elif version >= 6:
             protocol_type = None
         else:
             protocol_type = None
-        protocol_name: str | None
         if version >= 7:
             protocol_name, position = read_compact_nullable_string(buffer, position)
         elif version >= 6:
@@ -483,28 +458,19 @@ class JoinGroupResponse:
             member_id, position = read_compact_string(buffer, position)
         else:
             member_id, position = read_string(buffer, position)
-        members: list[JoinGroupResponseMember]
         if version >= 6:
-            count, position = read_compact_count(buffer, position, 4)
-            members, position = read_structs(buffer, position, version, count, JoinGroupResponseMember._read)
+            members, position = read_compact_structs(buffer, position, version, JoinGroupResponseMember._read, 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            members, position = read_structs(buffer, position, version, count, JoinGroupResponseMember._read)
-        if version >= 6:
+            members, position = read_structs(buffer, position, version, JoinGroupResponseMember._read, 4)
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return JoinGroupResponse(
-            throttle_time_ms,
-            error_code,
-            generation_id,
-            protocol_type,
-            protocol_name,
-            leader,
-            skip_assignment,
-            member_id,
-            members,
-            tags,
+            throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, skip_assignment,
+            member_id, members, tags,
         ), position
 
     __eq__ = structs_equal

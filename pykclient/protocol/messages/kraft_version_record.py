@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     append_tags,
     read_message,
     read_unknown_tags,
@@ -26,7 +28,7 @@ _hh = Struct(">hh")
 class KRaftVersionRecord:
     """KRaftVersionRecord, version 0."""
 
-    __slots__ = ('version', 'kraft_version', 'unknown_tags')
+    __slots__ = ("version", "kraft_version", "unknown_tags")
 
     version: int
     kraft_version: int
@@ -48,7 +50,7 @@ class KRaftVersionRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> KRaftVersionRecord:
@@ -66,7 +68,10 @@ class KRaftVersionRecord:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[KRaftVersionRecord, int]:
         version_, kraft_version = _hh.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return KRaftVersionRecord(version_, kraft_version, tags), position
 
     __eq__ = structs_equal

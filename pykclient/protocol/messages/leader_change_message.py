@@ -10,20 +10,21 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
     append_tags,
-    encode_compact_count,
     not_carried,
-    read_compact_count,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -36,7 +37,7 @@ _iu = Struct(">i16s")
 class Voter:
     """Voter, versions 0 to 1."""
 
-    __slots__ = ('voter_id', 'voter_directory_id', 'unknown_tags')
+    __slots__ = ("voter_id", "voter_directory_id", "unknown_tags")
 
     voter_id: int
     voter_directory_id: UUID
@@ -75,7 +76,10 @@ class Voter:
             (voter_id,) = _i.unpack_from(buffer, position)
             position += 4
             voter_directory_id = ZERO_UUID
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Voter(voter_id, voter_directory_id, tags), position
 
     __eq__ = structs_equal
@@ -86,7 +90,7 @@ class Voter:
 class LeaderChangeMessage:
     """LeaderChangeMessage, versions 0 to 1."""
 
-    __slots__ = ('version', 'leader_id', 'voters', 'granting_voters', 'unknown_tags')
+    __slots__ = ("version", "leader_id", "voters", "granting_voters", "unknown_tags")
 
     version: int
     leader_id: int
@@ -114,7 +118,7 @@ class LeaderChangeMessage:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> LeaderChangeMessage:
@@ -123,12 +127,8 @@ class LeaderChangeMessage:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_hi.pack(self.version, self.leader_id))
-        append(encode_compact_count(self.voters))
-        for item in self.voters:
-            item._write(out, version)
-        append(encode_compact_count(self.granting_voters))
-        for item in self.granting_voters:
-            item._write(out, version)
+        append_compact_structs(out, self.voters, version)
+        append_compact_structs(out, self.granting_voters, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -138,11 +138,12 @@ class LeaderChangeMessage:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[LeaderChangeMessage, int]:
         version_, leader_id = _hi.unpack_from(buffer, position)
         position += 6
-        count, position = read_compact_count(buffer, position, 5)
-        voters, position = read_structs(buffer, position, version, count, Voter._read)
-        count, position = read_compact_count(buffer, position, 5)
-        granting_voters, position = read_structs(buffer, position, version, count, Voter._read)
-        tags, position = read_unknown_tags(buffer, position)
+        voters, position = read_compact_structs(buffer, position, version, Voter._read, 5)
+        granting_voters, position = read_compact_structs(buffer, position, version, Voter._read, 5)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return LeaderChangeMessage(version_, leader_id, voters, granting_voters, tags), position
 
     __eq__ = structs_equal

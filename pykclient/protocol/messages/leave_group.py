@@ -9,24 +9,25 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_string,
-    not_carried,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_string,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -42,7 +43,7 @@ _ih = Struct(">ih")
 class MemberIdentity:
     """MemberIdentity, versions 3 to 5."""
 
-    __slots__ = ('member_id', 'group_instance_id', 'reason', 'unknown_tags')
+    __slots__ = ("member_id", "group_instance_id", "reason", "unknown_tags")
 
     member_id: str
     group_instance_id: str | None
@@ -78,6 +79,8 @@ class MemberIdentity:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[MemberIdentity, int]:
@@ -85,22 +88,22 @@ class MemberIdentity:
             member_id, position = read_compact_string(buffer, position)
         else:
             member_id, position = read_string(buffer, position)
-        group_instance_id: str | None
         if version >= 4:
             group_instance_id, position = read_compact_nullable_string(buffer, position)
         else:
             group_instance_id, position = read_nullable_string(buffer, position)
-        reason: str | None
         if version >= 5:
             reason, position = read_compact_nullable_string(buffer, position)
         elif version >= 4:
             reason = None
         else:
             reason = None
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return MemberIdentity(member_id, group_instance_id, reason, tags), position
 
     __eq__ = structs_equal
@@ -111,7 +114,7 @@ class MemberIdentity:
 class LeaveGroupRequest:
     """LeaveGroupRequest, versions 0 to 5."""
 
-    __slots__ = ('group_id', 'member_id', 'members', 'unknown_tags')
+    __slots__ = ("group_id", "member_id", "members", "unknown_tags")
 
     group_id: str
     member_id: str
@@ -136,7 +139,7 @@ class LeaveGroupRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 5)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> LeaveGroupRequest:
@@ -157,21 +160,18 @@ class LeaveGroupRequest:
         else:
             append(encode_string(self.member_id))
         if version >= 4:
-            append(encode_compact_count(self.members))
-            for item in self.members:
-                item._write(out, version)
+            append_compact_structs(out, self.members, version)
         elif version >= 3:
-            append(encode_count(self.members))
-            for item in self.members:
-                item._write(out, version)
-        else:
-            if self.members:
-                raise not_carried(self, "members", version)
+            append_structs(out, self.members, version)
+        elif self.members:
+            raise not_carried(self, "members", version)
         if version >= 4:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[LeaveGroupRequest, int]:
@@ -185,19 +185,18 @@ class LeaveGroupRequest:
             member_id = ""
         else:
             member_id, position = read_string(buffer, position)
-        members: list[MemberIdentity]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 3)
-            members, position = read_structs(buffer, position, version, count, MemberIdentity._read)
+            members, position = read_compact_structs(buffer, position, version, MemberIdentity._read, 3)
         elif version >= 3:
-            count, position = read_count(buffer, position, 3)
-            members, position = read_structs(buffer, position, version, count, MemberIdentity._read)
+            members, position = read_structs(buffer, position, version, MemberIdentity._read, 3)
         else:
             members = []
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return LeaveGroupRequest(group_id, member_id, members, tags), position
 
     __eq__ = structs_equal
@@ -208,7 +207,7 @@ class LeaveGroupRequest:
 class MemberResponse:
     """MemberResponse, versions 3 to 5."""
 
-    __slots__ = ('member_id', 'group_instance_id', 'error_code', 'unknown_tags')
+    __slots__ = ("member_id", "group_instance_id", "error_code", "unknown_tags")
 
     member_id: str
     group_instance_id: str | None
@@ -243,6 +242,8 @@ class MemberResponse:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[MemberResponse, int]:
@@ -250,17 +251,18 @@ class MemberResponse:
             member_id, position = read_compact_string(buffer, position)
         else:
             member_id, position = read_string(buffer, position)
-        group_instance_id: str | None
         if version >= 4:
             group_instance_id, position = read_compact_nullable_string(buffer, position)
         else:
             group_instance_id, position = read_nullable_string(buffer, position)
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return MemberResponse(member_id, group_instance_id, error_code, tags), position
 
     __eq__ = structs_equal
@@ -271,7 +273,7 @@ class MemberResponse:
 class LeaveGroupResponse:
     """LeaveGroupResponse, versions 0 to 5."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'members', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "members", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -296,7 +298,7 @@ class LeaveGroupResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 5)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> LeaveGroupResponse:
@@ -309,21 +311,18 @@ class LeaveGroupResponse:
         else:
             append(_h.pack(self.error_code))
         if version >= 4:
-            append(encode_compact_count(self.members))
-            for item in self.members:
-                item._write(out, version)
+            append_compact_structs(out, self.members, version)
         elif version >= 3:
-            append(encode_count(self.members))
-            for item in self.members:
-                item._write(out, version)
-        else:
-            if self.members:
-                raise not_carried(self, "members", version)
+            append_structs(out, self.members, version)
+        elif self.members:
+            raise not_carried(self, "members", version)
         if version >= 4:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[LeaveGroupResponse, int]:
@@ -334,19 +333,18 @@ class LeaveGroupResponse:
             (error_code,) = _h.unpack_from(buffer, position)
             position += 2
             throttle_time_ms = 0
-        members: list[MemberResponse]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 5)
-            members, position = read_structs(buffer, position, version, count, MemberResponse._read)
+            members, position = read_compact_structs(buffer, position, version, MemberResponse._read, 5)
         elif version >= 3:
-            count, position = read_count(buffer, position, 5)
-            members, position = read_structs(buffer, position, version, count, MemberResponse._read)
+            members, position = read_structs(buffer, position, version, MemberResponse._read, 5)
         else:
             members = []
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return LeaveGroupResponse(throttle_time_ms, error_code, members, tags), position
 
     __eq__ = structs_equal

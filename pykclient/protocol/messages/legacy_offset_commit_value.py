@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
     encode_string,
-    read_message,
     read_string,
+)
+from pykclient.protocol.structs import (
+    read_message,
     struct_repr,
     structs_equal,
     write_message,
@@ -26,7 +28,7 @@ _q = Struct(">q")
 class LegacyOffsetCommitValue:
     """LegacyOffsetCommitValue, version 0."""
 
-    __slots__ = ('offset', 'metadata', 'commit_timestamp')
+    __slots__ = ("offset", "metadata", "commit_timestamp")
 
     offset: int
     metadata: str
@@ -43,7 +45,7 @@ class LegacyOffsetCommitValue:
         self.commit_timestamp = commit_timestamp
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> LegacyOffsetCommitValue:

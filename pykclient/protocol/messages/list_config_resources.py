@@ -9,19 +9,20 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    not_carried,
-    read_compact_count,
+    read_compact_numbers,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -36,7 +37,7 @@ _ih = Struct(">ih")
 class ListConfigResourcesRequest:
     """ListConfigResourcesRequest, versions 0 to 1."""
 
-    __slots__ = ('resource_types', 'unknown_tags')
+    __slots__ = ("resource_types", "unknown_tags")
 
     resource_types: list[int]
     unknown_tags: dict[int, bytes] | None
@@ -46,16 +47,12 @@ class ListConfigResourcesRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    def __init__(
-        self,
-        resource_types: list[int] = EMPTY,
-        unknown_tags: dict[int, bytes] | None = None,
-    ) -> None:
+    def __init__(self, resource_types: list[int] = EMPTY, unknown_tags: dict[int, bytes] | None = None) -> None:
         self.resource_types = [] if resource_types is EMPTY else resource_types
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListConfigResourcesRequest:
@@ -64,11 +61,9 @@ class ListConfigResourcesRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 1:
-            append(encode_compact_count(self.resource_types))
-            append(encode_numbers(self.resource_types, "b"))
-        else:
-            if self.resource_types:
-                raise not_carried(self, "resource_types", version)
+            append(encode_compact_numbers(self.resource_types, "b"))
+        elif self.resource_types:
+            raise not_carried(self, "resource_types", version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -76,13 +71,14 @@ class ListConfigResourcesRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListConfigResourcesRequest, int]:
-        resource_types: list[int]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 1)
-            resource_types, position = read_numbers(buffer, position, count, "b")
+            resource_types, position = read_compact_numbers(buffer, position, "b", 1)
         else:
             resource_types = []
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ListConfigResourcesRequest(resource_types, tags), position
 
     __eq__ = structs_equal
@@ -93,7 +89,7 @@ class ListConfigResourcesRequest:
 class ConfigResource:
     """ConfigResource, versions 0 to 1."""
 
-    __slots__ = ('resource_name', 'resource_type', 'unknown_tags')
+    __slots__ = ("resource_name", "resource_type", "unknown_tags")
 
     resource_name: str
     resource_type: int
@@ -127,7 +123,10 @@ class ConfigResource:
             position += 1
         else:
             resource_type = 16
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ConfigResource(resource_name, resource_type, tags), position
 
     __eq__ = structs_equal
@@ -138,7 +137,7 @@ class ConfigResource:
 class ListConfigResourcesResponse:
     """ListConfigResourcesResponse, versions 0 to 1."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'config_resources', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "config_resources", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -163,7 +162,7 @@ class ListConfigResourcesResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListConfigResourcesResponse:
@@ -172,9 +171,7 @@ class ListConfigResourcesResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_ih.pack(self.throttle_time_ms, self.error_code))
-        append(encode_compact_count(self.config_resources))
-        for item in self.config_resources:
-            item._write(out, version)
+        append_compact_structs(out, self.config_resources, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -184,9 +181,11 @@ class ListConfigResourcesResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListConfigResourcesResponse, int]:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        count, position = read_compact_count(buffer, position, 2)
-        config_resources, position = read_structs(buffer, position, version, count, ConfigResource._read)
-        tags, position = read_unknown_tags(buffer, position)
+        config_resources, position = read_compact_structs(buffer, position, version, ConfigResource._read, 2)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ListConfigResourcesResponse(throttle_time_ms, error_code, config_resources, tags), position
 
     __eq__ = structs_equal

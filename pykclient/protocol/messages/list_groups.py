@@ -9,21 +9,23 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_string,
-    encode_count,
+    encode_compact_strings,
     encode_string,
-    not_carried,
-    read_compact_count,
     read_compact_string,
     read_compact_strings,
-    read_count,
-    read_message,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -39,7 +41,7 @@ _ih = Struct(">ih")
 class ListGroupsRequest:
     """ListGroupsRequest, versions 0 to 5."""
 
-    __slots__ = ('states_filter', 'types_filter', 'unknown_tags')
+    __slots__ = ("states_filter", "types_filter", "unknown_tags")
 
     states_filter: list[str]
     types_filter: list[str]
@@ -61,7 +63,7 @@ class ListGroupsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 5)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListGroupsRequest:
@@ -70,53 +72,47 @@ class ListGroupsRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 4:
-            append(encode_compact_count(self.states_filter))
-            for item in self.states_filter:
-                append(encode_compact_string(item))
+            append(encode_compact_strings(self.states_filter))
         elif version >= 3:
             if self.states_filter:
                 raise not_carried(self, "states_filter", version)
-        else:
-            if self.states_filter:
-                raise not_carried(self, "states_filter", version)
+        elif self.states_filter:
+            raise not_carried(self, "states_filter", version)
         if version >= 5:
-            append(encode_compact_count(self.types_filter))
-            for item in self.types_filter:
-                append(encode_compact_string(item))
+            append(encode_compact_strings(self.types_filter))
         elif version >= 3:
             if self.types_filter:
                 raise not_carried(self, "types_filter", version)
-        else:
-            if self.types_filter:
-                raise not_carried(self, "types_filter", version)
+        elif self.types_filter:
+            raise not_carried(self, "types_filter", version)
         if version >= 3:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListGroupsRequest, int]:
-        states_filter: list[str]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 1)
-            states_filter, position = read_compact_strings(buffer, position, count)
+            states_filter, position = read_compact_strings(buffer, position)
         elif version >= 3:
             states_filter = []
         else:
             states_filter = []
-        types_filter: list[str]
         if version >= 5:
-            count, position = read_compact_count(buffer, position, 1)
-            types_filter, position = read_compact_strings(buffer, position, count)
+            types_filter, position = read_compact_strings(buffer, position)
         elif version >= 3:
             types_filter = []
         else:
             types_filter = []
-        if version >= 3:
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ListGroupsRequest(states_filter, types_filter, tags), position
 
     __eq__ = structs_equal
@@ -127,7 +123,7 @@ class ListGroupsRequest:
 class ListedGroup:
     """ListedGroup, versions 0 to 5."""
 
-    __slots__ = ('group_id', 'protocol_type', 'group_state', 'group_type', 'unknown_tags')
+    __slots__ = ("group_id", "protocol_type", "group_state", "group_type", "unknown_tags")
 
     group_id: str
     protocol_type: str
@@ -168,6 +164,8 @@ class ListedGroup:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListedGroup, int]:
@@ -191,10 +189,12 @@ class ListedGroup:
             group_type = ""
         else:
             group_type = ""
-        if version >= 3:
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ListedGroup(group_id, protocol_type, group_state, group_type, tags), position
 
     __eq__ = structs_equal
@@ -205,7 +205,7 @@ class ListedGroup:
 class ListGroupsResponse:
     """ListGroupsResponse, versions 0 to 5."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'groups', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "groups", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -230,7 +230,7 @@ class ListGroupsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 5)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListGroupsResponse:
@@ -243,18 +243,16 @@ class ListGroupsResponse:
         else:
             append(_h.pack(self.error_code))
         if version >= 3:
-            append(encode_compact_count(self.groups))
-            for item in self.groups:
-                item._write(out, version)
+            append_compact_structs(out, self.groups, version)
         else:
-            append(encode_count(self.groups))
-            for item in self.groups:
-                item._write(out, version)
+            append_structs(out, self.groups, version)
         if version >= 3:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListGroupsResponse, int]:
@@ -265,17 +263,16 @@ class ListGroupsResponse:
             (error_code,) = _h.unpack_from(buffer, position)
             position += 2
             throttle_time_ms = 0
-        groups: list[ListedGroup]
         if version >= 3:
-            count, position = read_compact_count(buffer, position, 3)
-            groups, position = read_structs(buffer, position, version, count, ListedGroup._read)
+            groups, position = read_compact_structs(buffer, position, version, ListedGroup._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            groups, position = read_structs(buffer, position, version, count, ListedGroup._read)
-        if version >= 3:
+            groups, position = read_structs(buffer, position, version, ListedGroup._read, 3)
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ListGroupsResponse(throttle_time_ms, error_code, groups, tags), position
 
     __eq__ = structs_equal

@@ -9,20 +9,21 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_string,
-    encode_count,
     encode_string,
-    not_carried,
-    read_compact_count,
     read_compact_string,
-    read_count,
-    read_message,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -42,7 +43,7 @@ _iq = Struct(">iq")
 class ListOffsetsPartition:
     """ListOffsetsPartition, versions 1 to 11."""
 
-    __slots__ = ('partition_index', 'current_leader_epoch', 'timestamp', 'unknown_tags')
+    __slots__ = ("partition_index", "current_leader_epoch", "timestamp", "unknown_tags")
 
     partition_index: int
     current_leader_epoch: int
@@ -72,6 +73,8 @@ class ListOffsetsPartition:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListOffsetsPartition, int]:
@@ -82,10 +85,12 @@ class ListOffsetsPartition:
             partition_index, timestamp = _iq.unpack_from(buffer, position)
             position += 12
             current_leader_epoch = -1
-        if version >= 6:
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ListOffsetsPartition(partition_index, current_leader_epoch, timestamp, tags), position
 
     __eq__ = structs_equal
@@ -96,7 +101,7 @@ class ListOffsetsPartition:
 class ListOffsetsTopic:
     """ListOffsetsTopic, versions 1 to 11."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[ListOffsetsPartition]
@@ -119,18 +124,16 @@ class ListOffsetsTopic:
         else:
             append(encode_string(self.name))
         if version >= 6:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 6:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListOffsetsTopic, int]:
@@ -138,17 +141,16 @@ class ListOffsetsTopic:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        partitions: list[ListOffsetsPartition]
         if version >= 6:
-            count, position = read_compact_count(buffer, position, 12)
-            partitions, position = read_structs(buffer, position, version, count, ListOffsetsPartition._read)
+            partitions, position = read_compact_structs(buffer, position, version, ListOffsetsPartition._read, 12)
         else:
-            count, position = read_count(buffer, position, 12)
-            partitions, position = read_structs(buffer, position, version, count, ListOffsetsPartition._read)
-        if version >= 6:
+            partitions, position = read_structs(buffer, position, version, ListOffsetsPartition._read, 12)
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ListOffsetsTopic(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -159,7 +161,7 @@ class ListOffsetsTopic:
 class ListOffsetsRequest:
     """ListOffsetsRequest, versions 1 to 11."""
 
-    __slots__ = ('replica_id', 'isolation_level', 'topics', 'timeout_ms', 'unknown_tags')
+    __slots__ = ("replica_id", "isolation_level", "topics", "timeout_ms", "unknown_tags")
 
     replica_id: int
     isolation_level: int
@@ -187,7 +189,7 @@ class ListOffsetsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 11)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListOffsetsRequest:
@@ -202,13 +204,9 @@ class ListOffsetsRequest:
                 raise not_carried(self, "isolation_level", version)
             append(_i.pack(self.replica_id))
         if version >= 6:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 10:
             append(_i.pack(self.timeout_ms))
         if version >= 6:
@@ -216,6 +214,8 @@ class ListOffsetsRequest:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListOffsetsRequest, int]:
@@ -226,22 +226,21 @@ class ListOffsetsRequest:
             (replica_id,) = _i.unpack_from(buffer, position)
             position += 4
             isolation_level = 0
-        topics: list[ListOffsetsTopic]
         if version >= 6:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, ListOffsetsTopic._read)
+            topics, position = read_compact_structs(buffer, position, version, ListOffsetsTopic._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, ListOffsetsTopic._read)
+            topics, position = read_structs(buffer, position, version, ListOffsetsTopic._read, 3)
         if version >= 10:
             (timeout_ms,) = _i.unpack_from(buffer, position)
             position += 4
         else:
             timeout_ms = 0
-        if version >= 6:
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ListOffsetsRequest(replica_id, isolation_level, topics, timeout_ms, tags), position
 
     __eq__ = structs_equal
@@ -252,7 +251,7 @@ class ListOffsetsRequest:
 class ListOffsetsPartitionResponse:
     """ListOffsetsPartitionResponse, versions 1 to 11."""
 
-    __slots__ = ('partition_index', 'error_code', 'timestamp', 'offset', 'leader_epoch', 'unknown_tags')
+    __slots__ = ("partition_index", "error_code", "timestamp", "offset", "leader_epoch", "unknown_tags")
 
     partition_index: int
     error_code: int
@@ -280,13 +279,7 @@ class ListOffsetsPartitionResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 4:
-            append(_ihqqi.pack(
-                self.partition_index,
-                self.error_code,
-                self.timestamp,
-                self.offset,
-                self.leader_epoch,
-            ))
+            append(_ihqqi.pack(self.partition_index, self.error_code, self.timestamp, self.offset, self.leader_epoch))
         else:
             if self.leader_epoch != -1:
                 raise not_carried(self, "leader_epoch", version)
@@ -296,6 +289,8 @@ class ListOffsetsPartitionResponse:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListOffsetsPartitionResponse, int]:
@@ -306,17 +301,14 @@ class ListOffsetsPartitionResponse:
             partition_index, error_code, timestamp, offset = _ihqq.unpack_from(buffer, position)
             position += 22
             leader_epoch = -1
-        if version >= 6:
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ListOffsetsPartitionResponse(
-            partition_index,
-            error_code,
-            timestamp,
-            offset,
-            leader_epoch,
-            tags,
+            partition_index, error_code, timestamp, offset, leader_epoch, tags,
         ), position
 
     __eq__ = structs_equal
@@ -327,7 +319,7 @@ class ListOffsetsPartitionResponse:
 class ListOffsetsTopicResponse:
     """ListOffsetsTopicResponse, versions 1 to 11."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[ListOffsetsPartitionResponse]
@@ -350,18 +342,16 @@ class ListOffsetsTopicResponse:
         else:
             append(encode_string(self.name))
         if version >= 6:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 6:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListOffsetsTopicResponse, int]:
@@ -369,17 +359,18 @@ class ListOffsetsTopicResponse:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        partitions: list[ListOffsetsPartitionResponse]
         if version >= 6:
-            count, position = read_compact_count(buffer, position, 22)
-            partitions, position = read_structs(buffer, position, version, count, ListOffsetsPartitionResponse._read)
+            partitions, position = read_compact_structs(
+                buffer, position, version, ListOffsetsPartitionResponse._read, 22,
+            )
         else:
-            count, position = read_count(buffer, position, 22)
-            partitions, position = read_structs(buffer, position, version, count, ListOffsetsPartitionResponse._read)
-        if version >= 6:
+            partitions, position = read_structs(buffer, position, version, ListOffsetsPartitionResponse._read, 22)
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ListOffsetsTopicResponse(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -390,7 +381,7 @@ class ListOffsetsTopicResponse:
 class ListOffsetsResponse:
     """ListOffsetsResponse, versions 1 to 11."""
 
-    __slots__ = ('throttle_time_ms', 'topics', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "topics", "unknown_tags")
 
     throttle_time_ms: int
     topics: list[ListOffsetsTopicResponse]
@@ -412,7 +403,7 @@ class ListOffsetsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 11)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListOffsetsResponse:
@@ -423,18 +414,16 @@ class ListOffsetsResponse:
         if version >= 2:
             append(_i.pack(self.throttle_time_ms))
         if version >= 6:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 6:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListOffsetsResponse, int]:
@@ -443,17 +432,16 @@ class ListOffsetsResponse:
             position += 4
         else:
             throttle_time_ms = 0
-        topics: list[ListOffsetsTopicResponse]
         if version >= 6:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, ListOffsetsTopicResponse._read)
+            topics, position = read_compact_structs(buffer, position, version, ListOffsetsTopicResponse._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, ListOffsetsTopicResponse._read)
-        if version >= 6:
+            topics, position = read_structs(buffer, position, version, ListOffsetsTopicResponse._read, 3)
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ListOffsetsResponse(throttle_time_ms, topics, tags), position
 
     __eq__ = structs_equal

@@ -9,21 +9,22 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
-    read_compact_nullable_count,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_nullable_structs,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -38,7 +39,7 @@ _ih = Struct(">ih")
 class ListPartitionReassignmentsTopics:
     """ListPartitionReassignmentsTopics, version 0."""
 
-    __slots__ = ('name', 'partition_indexes', 'unknown_tags')
+    __slots__ = ("name", "partition_indexes", "unknown_tags")
 
     name: str
     partition_indexes: list[int]
@@ -57,8 +58,7 @@ class ListPartitionReassignmentsTopics:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.name))
-        append(encode_compact_count(self.partition_indexes))
-        append(encode_numbers(self.partition_indexes, "i"))
+        append(encode_compact_numbers(self.partition_indexes, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -67,9 +67,11 @@ class ListPartitionReassignmentsTopics:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListPartitionReassignmentsTopics, int]:
         name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 4)
-        partition_indexes, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partition_indexes, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ListPartitionReassignmentsTopics(name, partition_indexes, tags), position
 
     __eq__ = structs_equal
@@ -80,7 +82,7 @@ class ListPartitionReassignmentsTopics:
 class ListPartitionReassignmentsRequest:
     """ListPartitionReassignmentsRequest, version 0."""
 
-    __slots__ = ('timeout_ms', 'topics', 'unknown_tags')
+    __slots__ = ("timeout_ms", "topics", "unknown_tags")
 
     timeout_ms: int
     topics: list[ListPartitionReassignmentsTopics] | None
@@ -102,7 +104,7 @@ class ListPartitionReassignmentsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListPartitionReassignmentsRequest:
@@ -114,9 +116,7 @@ class ListPartitionReassignmentsRequest:
         if self.topics is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -126,13 +126,13 @@ class ListPartitionReassignmentsRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListPartitionReassignmentsRequest, int]:
         (timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        topics: list[ListPartitionReassignmentsTopics] | None
-        count, position = read_compact_nullable_count(buffer, position, 3)
-        if count < 0:
-            topics = None
+        topics, position = read_compact_nullable_structs(
+            buffer, position, version, ListPartitionReassignmentsTopics._read, 3,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
         else:
-            topics, position = read_structs(buffer, position, version, count, ListPartitionReassignmentsTopics._read)
-        tags, position = read_unknown_tags(buffer, position)
+            tags, position = None, position + 1
         return ListPartitionReassignmentsRequest(timeout_ms, topics, tags), position
 
     __eq__ = structs_equal
@@ -143,7 +143,7 @@ class ListPartitionReassignmentsRequest:
 class OngoingPartitionReassignment:
     """OngoingPartitionReassignment, version 0."""
 
-    __slots__ = ('partition_index', 'replicas', 'adding_replicas', 'removing_replicas', 'unknown_tags')
+    __slots__ = ("partition_index", "replicas", "adding_replicas", "removing_replicas", "unknown_tags")
 
     partition_index: int
     replicas: list[int]
@@ -168,12 +168,9 @@ class OngoingPartitionReassignment:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.partition_index))
-        append(encode_compact_count(self.replicas))
-        append(encode_numbers(self.replicas, "i"))
-        append(encode_compact_count(self.adding_replicas))
-        append(encode_numbers(self.adding_replicas, "i"))
-        append(encode_compact_count(self.removing_replicas))
-        append(encode_numbers(self.removing_replicas, "i"))
+        append(encode_compact_numbers(self.replicas, "i"))
+        append(encode_compact_numbers(self.adding_replicas, "i"))
+        append(encode_compact_numbers(self.removing_replicas, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -183,19 +180,15 @@ class OngoingPartitionReassignment:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OngoingPartitionReassignment, int]:
         (partition_index,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 4)
-        replicas, position = read_numbers(buffer, position, count, "i")
-        count, position = read_compact_count(buffer, position, 4)
-        adding_replicas, position = read_numbers(buffer, position, count, "i")
-        count, position = read_compact_count(buffer, position, 4)
-        removing_replicas, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        replicas, position = read_compact_numbers(buffer, position, "i", 4)
+        adding_replicas, position = read_compact_numbers(buffer, position, "i", 4)
+        removing_replicas, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return OngoingPartitionReassignment(
-            partition_index,
-            replicas,
-            adding_replicas,
-            removing_replicas,
-            tags,
+            partition_index, replicas, adding_replicas, removing_replicas, tags,
         ), position
 
     __eq__ = structs_equal
@@ -206,7 +199,7 @@ class OngoingPartitionReassignment:
 class OngoingTopicReassignment:
     """OngoingTopicReassignment, version 0."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[OngoingPartitionReassignment]
@@ -225,9 +218,7 @@ class OngoingTopicReassignment:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.name))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -236,9 +227,13 @@ class OngoingTopicReassignment:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OngoingTopicReassignment, int]:
         name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 8)
-        partitions, position = read_structs(buffer, position, version, count, OngoingPartitionReassignment._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(
+            buffer, position, version, OngoingPartitionReassignment._read, 8,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return OngoingTopicReassignment(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -249,7 +244,7 @@ class OngoingTopicReassignment:
 class ListPartitionReassignmentsResponse:
     """ListPartitionReassignmentsResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'error_message', 'topics', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "topics", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -277,7 +272,7 @@ class ListPartitionReassignmentsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListPartitionReassignmentsResponse:
@@ -287,9 +282,7 @@ class ListPartitionReassignmentsResponse:
         append = out.append
         append(_ih.pack(self.throttle_time_ms, self.error_code))
         append(encode_compact_nullable_string(self.error_message))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -300,15 +293,13 @@ class ListPartitionReassignmentsResponse:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, OngoingTopicReassignment._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, OngoingTopicReassignment._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ListPartitionReassignmentsResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            topics,
-            tags,
+            throttle_time_ms, error_code, error_message, topics, tags,
         ), position
 
     __eq__ = structs_equal

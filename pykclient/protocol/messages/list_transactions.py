@@ -9,22 +9,24 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    not_carried,
-    read_compact_count,
+    encode_compact_strings,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
     read_compact_strings,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -40,11 +42,8 @@ class ListTransactionsRequest:
     """ListTransactionsRequest, versions 0 to 2."""
 
     __slots__ = (
-        'state_filters',
-        'producer_id_filters',
-        'duration_filter',
-        'transactional_id_pattern',
-        'unknown_tags',
+        "state_filters", "producer_id_filters", "duration_filter", "transactional_id_pattern",
+        "unknown_tags",
     )
 
     state_filters: list[str]
@@ -73,7 +72,7 @@ class ListTransactionsRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListTransactionsRequest:
@@ -81,21 +80,16 @@ class ListTransactionsRequest:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.state_filters))
-        for item in self.state_filters:
-            append(encode_compact_string(item))
-        append(encode_compact_count(self.producer_id_filters))
-        append(encode_numbers(self.producer_id_filters, "q"))
+        append(encode_compact_strings(self.state_filters))
+        append(encode_compact_numbers(self.producer_id_filters, "q"))
         if version >= 1:
             append(_q.pack(self.duration_filter))
-        else:
-            if self.duration_filter != -1:
-                raise not_carried(self, "duration_filter", version)
+        elif self.duration_filter != -1:
+            raise not_carried(self, "duration_filter", version)
         if version >= 2:
             append(encode_compact_nullable_string(self.transactional_id_pattern))
-        else:
-            if self.transactional_id_pattern is not None:
-                raise not_carried(self, "transactional_id_pattern", version)
+        elif self.transactional_id_pattern is not None:
+            raise not_carried(self, "transactional_id_pattern", version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -103,27 +97,23 @@ class ListTransactionsRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListTransactionsRequest, int]:
-        count, position = read_compact_count(buffer, position, 1)
-        state_filters, position = read_compact_strings(buffer, position, count)
-        count, position = read_compact_count(buffer, position, 8)
-        producer_id_filters, position = read_numbers(buffer, position, count, "q")
+        state_filters, position = read_compact_strings(buffer, position)
+        producer_id_filters, position = read_compact_numbers(buffer, position, "q", 8)
         if version >= 1:
             (duration_filter,) = _q.unpack_from(buffer, position)
             position += 8
         else:
             duration_filter = -1
-        transactional_id_pattern: str | None
         if version >= 2:
             transactional_id_pattern, position = read_compact_nullable_string(buffer, position)
         else:
             transactional_id_pattern = None
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ListTransactionsRequest(
-            state_filters,
-            producer_id_filters,
-            duration_filter,
-            transactional_id_pattern,
-            tags,
+            state_filters, producer_id_filters, duration_filter, transactional_id_pattern, tags,
         ), position
 
     __eq__ = structs_equal
@@ -134,7 +124,7 @@ class ListTransactionsRequest:
 class TransactionState:
     """TransactionState, versions 0 to 2."""
 
-    __slots__ = ('transactional_id', 'producer_id', 'transaction_state', 'unknown_tags')
+    __slots__ = ("transactional_id", "producer_id", "transaction_state", "unknown_tags")
 
     transactional_id: str
     producer_id: int
@@ -169,7 +159,10 @@ class TransactionState:
         (producer_id,) = _q.unpack_from(buffer, position)
         position += 8
         transaction_state, position = read_compact_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TransactionState(transactional_id, producer_id, transaction_state, tags), position
 
     __eq__ = structs_equal
@@ -181,11 +174,7 @@ class ListTransactionsResponse:
     """ListTransactionsResponse, versions 0 to 2."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'error_code',
-        'unknown_state_filters',
-        'transaction_states',
-        'unknown_tags',
+        "throttle_time_ms", "error_code", "unknown_state_filters", "transaction_states", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -214,7 +203,7 @@ class ListTransactionsResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListTransactionsResponse:
@@ -223,12 +212,8 @@ class ListTransactionsResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_ih.pack(self.throttle_time_ms, self.error_code))
-        append(encode_compact_count(self.unknown_state_filters))
-        for item in self.unknown_state_filters:
-            append(encode_compact_string(item))
-        append(encode_compact_count(self.transaction_states))
-        for item in self.transaction_states:
-            item._write(out, version)
+        append(encode_compact_strings(self.unknown_state_filters))
+        append_compact_structs(out, self.transaction_states, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -238,17 +223,14 @@ class ListTransactionsResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListTransactionsResponse, int]:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        count, position = read_compact_count(buffer, position, 1)
-        unknown_state_filters, position = read_compact_strings(buffer, position, count)
-        count, position = read_compact_count(buffer, position, 11)
-        transaction_states, position = read_structs(buffer, position, version, count, TransactionState._read)
-        tags, position = read_unknown_tags(buffer, position)
+        unknown_state_filters, position = read_compact_strings(buffer, position)
+        transaction_states, position = read_compact_structs(buffer, position, version, TransactionState._read, 11)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ListTransactionsResponse(
-            throttle_time_ms,
-            error_code,
-            unknown_state_filters,
-            transaction_states,
-            tags,
+            throttle_time_ms, error_code, unknown_state_filters, transaction_states, tags,
         ), position
 
     __eq__ = structs_equal

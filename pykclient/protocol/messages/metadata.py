@@ -10,34 +10,37 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_numbers,
     encode_string,
-    not_carried,
-    read_compact_count,
-    read_compact_nullable_count,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
-    read_count,
-    read_message,
-    read_nullable_count,
     read_nullable_string,
     read_numbers,
     read_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_nullable_structs,
+    read_compact_structs,
+    read_message,
+    read_nullable_structs,
     read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -56,7 +59,7 @@ _i = Struct(">i")
 class MetadataRequestTopic:
     """MetadataRequestTopic, versions 0 to 13."""
 
-    __slots__ = ('topic_id', 'name', 'unknown_tags')
+    __slots__ = ("topic_id", "name", "unknown_tags")
 
     topic_id: UUID
     name: str | None
@@ -75,7 +78,7 @@ class MetadataRequestTopic:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 10:
-            append(_u.pack(self.topic_id.bytes))
+            append(self.topic_id.bytes)
         if version >= 10:
             append(encode_compact_nullable_string(self.name))
         elif version >= 9:
@@ -91,6 +94,8 @@ class MetadataRequestTopic:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[MetadataRequestTopic, int]:
@@ -100,17 +105,18 @@ class MetadataRequestTopic:
             topic_id = uuid_of(topic_id)
         else:
             topic_id = ZERO_UUID
-        name: str | None
         if version >= 10:
             name, position = read_compact_nullable_string(buffer, position)
         elif version >= 9:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        if version >= 9:
+        if version < 9:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return MetadataRequestTopic(topic_id, name, tags), position
 
     __eq__ = structs_equal
@@ -122,11 +128,8 @@ class MetadataRequest:
     """MetadataRequest, versions 0 to 13."""
 
     __slots__ = (
-        'topics',
-        'allow_auto_topic_creation',
-        'include_cluster_authorized_operations',
-        'include_topic_authorized_operations',
-        'unknown_tags',
+        "topics", "allow_auto_topic_creation", "include_cluster_authorized_operations",
+        "include_topic_authorized_operations", "unknown_tags",
     )
 
     topics: list[MetadataRequestTopic] | None
@@ -155,7 +158,7 @@ class MetadataRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 13)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> MetadataRequest:
@@ -167,30 +170,23 @@ class MetadataRequest:
             if self.topics is None:
                 append(b"\0")
             else:
-                append(encode_compact_count(self.topics))
-                for item in self.topics:
-                    item._write(out, version)
+                append_compact_structs(out, self.topics, version)
         elif version >= 1:
             if self.topics is None:
                 append(b"\xff\xff\xff\xff")
             else:
-                append(encode_count(self.topics))
-                for item in self.topics:
-                    item._write(out, version)
+                append_structs(out, self.topics, version)
         else:
             if self.topics is None:
                 raise not_carried(self, "topics", version)
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 11:
             if self.include_cluster_authorized_operations:
                 raise not_carried(self, "include_cluster_authorized_operations", version)
             append(_tt.pack(self.allow_auto_topic_creation, self.include_topic_authorized_operations))
         elif version >= 8:
             append(_ttt.pack(
-                self.allow_auto_topic_creation,
-                self.include_cluster_authorized_operations,
+                self.allow_auto_topic_creation, self.include_cluster_authorized_operations,
                 self.include_topic_authorized_operations,
             ))
         elif version >= 4:
@@ -211,31 +207,26 @@ class MetadataRequest:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[MetadataRequest, int]:
-        topics: list[MetadataRequestTopic] | None
         if version >= 9:
-            count, position = read_compact_nullable_count(buffer, position, 2)
-            if count < 0:
-                topics = None
-            else:
-                topics, position = read_structs(buffer, position, version, count, MetadataRequestTopic._read)
+            topics, position = read_compact_nullable_structs(buffer, position, version, MetadataRequestTopic._read, 2)
         elif version >= 1:
-            count, position = read_nullable_count(buffer, position, 2)
-            if count < 0:
-                topics = None
-            else:
-                topics, position = read_structs(buffer, position, version, count, MetadataRequestTopic._read)
+            topics, position = read_nullable_structs(buffer, position, version, MetadataRequestTopic._read, 2)
         else:
-            count, position = read_count(buffer, position, 2)
-            topics, position = read_structs(buffer, position, version, count, MetadataRequestTopic._read)
+            topics, position = read_structs(buffer, position, version, MetadataRequestTopic._read, 2)
         if version >= 11:
             allow_auto_topic_creation, include_topic_authorized_operations = _tt.unpack_from(buffer, position)
             position += 2
             include_cluster_authorized_operations = False
         elif version >= 8:
-            allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations = _ttt.unpack_from(buffer, position)
+            (
+                allow_auto_topic_creation, include_cluster_authorized_operations,
+                include_topic_authorized_operations,
+            ) = _ttt.unpack_from(buffer, position)
             position += 3
         elif version >= 4:
             (allow_auto_topic_creation,) = _t.unpack_from(buffer, position)
@@ -246,16 +237,15 @@ class MetadataRequest:
             allow_auto_topic_creation = True
             include_cluster_authorized_operations = False
             include_topic_authorized_operations = False
-        if version >= 9:
+        if version < 9:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return MetadataRequest(
-            topics,
-            allow_auto_topic_creation,
-            include_cluster_authorized_operations,
-            include_topic_authorized_operations,
-            tags,
+            topics, allow_auto_topic_creation, include_cluster_authorized_operations,
+            include_topic_authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal
@@ -266,7 +256,7 @@ class MetadataRequest:
 class MetadataResponseBroker:
     """MetadataResponseBroker, versions 0 to 13."""
 
-    __slots__ = ('node_id', 'host', 'port', 'rack', 'unknown_tags')
+    __slots__ = ("node_id", "host", "port", "rack", "unknown_tags")
 
     node_id: int
     host: str
@@ -305,6 +295,8 @@ class MetadataResponseBroker:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[MetadataResponseBroker, int]:
@@ -316,17 +308,18 @@ class MetadataResponseBroker:
             host, position = read_string(buffer, position)
         (port,) = _i.unpack_from(buffer, position)
         position += 4
-        rack: str | None
         if version >= 9:
             rack, position = read_compact_nullable_string(buffer, position)
         elif version >= 1:
             rack, position = read_nullable_string(buffer, position)
         else:
             rack = None
-        if version >= 9:
+        if version < 9:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return MetadataResponseBroker(node_id, host, port, rack, tags), position
 
     __eq__ = structs_equal
@@ -338,14 +331,8 @@ class MetadataResponsePartition:
     """MetadataResponsePartition, versions 0 to 13."""
 
     __slots__ = (
-        'error_code',
-        'partition_index',
-        'leader_id',
-        'leader_epoch',
-        'replica_nodes',
-        'isr_nodes',
-        'offline_replicas',
-        'unknown_tags',
+        "error_code", "partition_index", "leader_id", "leader_epoch", "replica_nodes", "isr_nodes",
+        "offline_replicas", "unknown_tags",
     )
 
     error_code: int
@@ -384,28 +371,24 @@ class MetadataResponsePartition:
         else:
             append(_hii.pack(self.error_code, self.partition_index, self.leader_id))
         if version >= 9:
-            append(encode_compact_count(self.replica_nodes))
-            append(encode_numbers(self.replica_nodes, "i"))
+            append(encode_compact_numbers(self.replica_nodes, "i"))
         else:
-            append(encode_count(self.replica_nodes))
             append(encode_numbers(self.replica_nodes, "i"))
         if version >= 9:
-            append(encode_compact_count(self.isr_nodes))
-            append(encode_numbers(self.isr_nodes, "i"))
+            append(encode_compact_numbers(self.isr_nodes, "i"))
         else:
-            append(encode_count(self.isr_nodes))
             append(encode_numbers(self.isr_nodes, "i"))
         if version >= 9:
-            append(encode_compact_count(self.offline_replicas))
-            append(encode_numbers(self.offline_replicas, "i"))
+            append(encode_compact_numbers(self.offline_replicas, "i"))
         elif version >= 5:
-            append(encode_count(self.offline_replicas))
             append(encode_numbers(self.offline_replicas, "i"))
         if version >= 9:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[MetadataResponsePartition, int]:
@@ -416,41 +399,28 @@ class MetadataResponsePartition:
             error_code, partition_index, leader_id = _hii.unpack_from(buffer, position)
             position += 10
             leader_epoch = -1
-        replica_nodes: list[int]
         if version >= 9:
-            count, position = read_compact_count(buffer, position, 4)
-            replica_nodes, position = read_numbers(buffer, position, count, "i")
+            replica_nodes, position = read_compact_numbers(buffer, position, "i", 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            replica_nodes, position = read_numbers(buffer, position, count, "i")
-        isr_nodes: list[int]
+            replica_nodes, position = read_numbers(buffer, position, "i", 4)
         if version >= 9:
-            count, position = read_compact_count(buffer, position, 4)
-            isr_nodes, position = read_numbers(buffer, position, count, "i")
+            isr_nodes, position = read_compact_numbers(buffer, position, "i", 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            isr_nodes, position = read_numbers(buffer, position, count, "i")
-        offline_replicas: list[int]
+            isr_nodes, position = read_numbers(buffer, position, "i", 4)
         if version >= 9:
-            count, position = read_compact_count(buffer, position, 4)
-            offline_replicas, position = read_numbers(buffer, position, count, "i")
+            offline_replicas, position = read_compact_numbers(buffer, position, "i", 4)
         elif version >= 5:
-            count, position = read_count(buffer, position, 4)
-            offline_replicas, position = read_numbers(buffer, position, count, "i")
+            offline_replicas, position = read_numbers(buffer, position, "i", 4)
         else:
             offline_replicas = []
-        if version >= 9:
+        if version < 9:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return MetadataResponsePartition(
-            error_code,
-            partition_index,
-            leader_id,
-            leader_epoch,
-            replica_nodes,
-            isr_nodes,
-            offline_replicas,
+            error_code, partition_index, leader_id, leader_epoch, replica_nodes, isr_nodes, offline_replicas,
             tags,
         ), position
 
@@ -463,13 +433,8 @@ class MetadataResponseTopic:
     """MetadataResponseTopic, versions 0 to 13."""
 
     __slots__ = (
-        'error_code',
-        'name',
-        'topic_id',
-        'is_internal',
-        'partitions',
-        'topic_authorized_operations',
-        'unknown_tags',
+        "error_code", "name", "topic_id", "is_internal", "partitions", "topic_authorized_operations",
+        "unknown_tags",
     )
 
     error_code: int
@@ -516,29 +481,25 @@ class MetadataResponseTopic:
         elif version >= 1:
             append(_t.pack(self.is_internal))
         if version >= 9:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 8:
             append(_i.pack(self.topic_authorized_operations))
-        else:
-            if self.topic_authorized_operations != -2147483648:
-                raise not_carried(self, "topic_authorized_operations", version)
+        elif self.topic_authorized_operations != -2147483648:
+            raise not_carried(self, "topic_authorized_operations", version)
         if version >= 9:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[MetadataResponseTopic, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        name: str | None
         if version >= 12:
             name, position = read_compact_nullable_string(buffer, position)
         elif version >= 9:
@@ -556,30 +517,23 @@ class MetadataResponseTopic:
         else:
             topic_id = ZERO_UUID
             is_internal = False
-        partitions: list[MetadataResponsePartition]
         if version >= 9:
-            count, position = read_compact_count(buffer, position, 18)
-            partitions, position = read_structs(buffer, position, version, count, MetadataResponsePartition._read)
+            partitions, position = read_compact_structs(buffer, position, version, MetadataResponsePartition._read, 18)
         else:
-            count, position = read_count(buffer, position, 18)
-            partitions, position = read_structs(buffer, position, version, count, MetadataResponsePartition._read)
+            partitions, position = read_structs(buffer, position, version, MetadataResponsePartition._read, 18)
         if version >= 8:
             (topic_authorized_operations,) = _i.unpack_from(buffer, position)
             position += 4
         else:
             topic_authorized_operations = -2147483648
-        if version >= 9:
+        if version < 9:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return MetadataResponseTopic(
-            error_code,
-            name,
-            topic_id,
-            is_internal,
-            partitions,
-            topic_authorized_operations,
-            tags,
+            error_code, name, topic_id, is_internal, partitions, topic_authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal
@@ -591,14 +545,8 @@ class MetadataResponse:
     """MetadataResponse, versions 0 to 13."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'brokers',
-        'cluster_id',
-        'controller_id',
-        'topics',
-        'cluster_authorized_operations',
-        'error_code',
-        'unknown_tags',
+        "throttle_time_ms", "brokers", "cluster_id", "controller_id", "topics",
+        "cluster_authorized_operations", "error_code", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -636,7 +584,7 @@ class MetadataResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 13)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> MetadataResponse:
@@ -647,13 +595,9 @@ class MetadataResponse:
         if version >= 3:
             append(_i.pack(self.throttle_time_ms))
         if version >= 9:
-            append(encode_compact_count(self.brokers))
-            for item in self.brokers:
-                item._write(out, version)
+            append_compact_structs(out, self.brokers, version)
         else:
-            append(encode_count(self.brokers))
-            for item in self.brokers:
-                item._write(out, version)
+            append_structs(out, self.brokers, version)
         if version >= 9:
             append(encode_compact_nullable_string(self.cluster_id))
         elif version >= 2:
@@ -661,13 +605,9 @@ class MetadataResponse:
         if version >= 1:
             append(_i.pack(self.controller_id))
         if version >= 9:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 13:
             if self.cluster_authorized_operations != -2147483648:
                 raise not_carried(self, "cluster_authorized_operations", version)
@@ -677,14 +617,15 @@ class MetadataResponse:
                 raise not_carried(self, "cluster_authorized_operations", version)
         elif version >= 8:
             append(_i.pack(self.cluster_authorized_operations))
-        else:
-            if self.cluster_authorized_operations != -2147483648:
-                raise not_carried(self, "cluster_authorized_operations", version)
+        elif self.cluster_authorized_operations != -2147483648:
+            raise not_carried(self, "cluster_authorized_operations", version)
         if version >= 9:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[MetadataResponse, int]:
@@ -693,14 +634,10 @@ class MetadataResponse:
             position += 4
         else:
             throttle_time_ms = 0
-        brokers: list[MetadataResponseBroker]
         if version >= 9:
-            count, position = read_compact_count(buffer, position, 10)
-            brokers, position = read_structs(buffer, position, version, count, MetadataResponseBroker._read)
+            brokers, position = read_compact_structs(buffer, position, version, MetadataResponseBroker._read, 10)
         else:
-            count, position = read_count(buffer, position, 10)
-            brokers, position = read_structs(buffer, position, version, count, MetadataResponseBroker._read)
-        cluster_id: str | None
+            brokers, position = read_structs(buffer, position, version, MetadataResponseBroker._read, 10)
         if version >= 9:
             cluster_id, position = read_compact_nullable_string(buffer, position)
         elif version >= 2:
@@ -712,13 +649,10 @@ class MetadataResponse:
             position += 4
         else:
             controller_id = -1
-        topics: list[MetadataResponseTopic]
         if version >= 9:
-            count, position = read_compact_count(buffer, position, 8)
-            topics, position = read_structs(buffer, position, version, count, MetadataResponseTopic._read)
+            topics, position = read_compact_structs(buffer, position, version, MetadataResponseTopic._read, 8)
         else:
-            count, position = read_count(buffer, position, 8)
-            topics, position = read_structs(buffer, position, version, count, MetadataResponseTopic._read)
+            topics, position = read_structs(buffer, position, version, MetadataResponseTopic._read, 8)
         if version >= 13:
             (error_code,) = _h.unpack_from(buffer, position)
             position += 2
@@ -733,19 +667,15 @@ class MetadataResponse:
         else:
             cluster_authorized_operations = -2147483648
             error_code = 0
-        if version >= 9:
+        if version < 9:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return MetadataResponse(
-            throttle_time_ms,
-            brokers,
-            cluster_id,
-            controller_id,
-            topics,
-            cluster_authorized_operations,
-            error_code,
-            tags,
+            throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations,
+            error_code, tags,
         ), position
 
     __eq__ = structs_equal

@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     append_tags,
     read_message,
     read_unknown_tags,
@@ -24,7 +26,7 @@ from pykclient.protocol.wire import (
 class NoOpRecord:
     """NoOpRecord, version 0."""
 
-    __slots__ = ('unknown_tags',)
+    __slots__ = ("unknown_tags",)
 
     unknown_tags: dict[int, bytes] | None
 
@@ -37,7 +39,7 @@ class NoOpRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> NoOpRecord:
@@ -52,7 +54,10 @@ class NoOpRecord:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[NoOpRecord, int]:
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return NoOpRecord(tags), position
 
     __eq__ = structs_equal

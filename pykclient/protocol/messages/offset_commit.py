@@ -10,30 +10,31 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_string,
-    not_carried,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_string,
     read_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -50,11 +51,8 @@ class OffsetCommitRequestPartition:
     """OffsetCommitRequestPartition, versions 2 to 10."""
 
     __slots__ = (
-        'partition_index',
-        'committed_offset',
-        'committed_leader_epoch',
-        'committed_metadata',
-        'unknown_tags',
+        "partition_index", "committed_offset", "committed_leader_epoch", "committed_metadata",
+        "unknown_tags",
     )
 
     partition_index: int
@@ -92,6 +90,8 @@ class OffsetCommitRequestPartition:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetCommitRequestPartition, int]:
@@ -102,21 +102,18 @@ class OffsetCommitRequestPartition:
             partition_index, committed_offset = _iq.unpack_from(buffer, position)
             position += 12
             committed_leader_epoch = -1
-        committed_metadata: str | None
         if version >= 8:
             committed_metadata, position = read_compact_nullable_string(buffer, position)
         else:
             committed_metadata, position = read_nullable_string(buffer, position)
-        if version >= 8:
+        if version < 8:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetCommitRequestPartition(
-            partition_index,
-            committed_offset,
-            committed_leader_epoch,
-            committed_metadata,
-            tags,
+            partition_index, committed_offset, committed_leader_epoch, committed_metadata, tags,
         ), position
 
     __eq__ = structs_equal
@@ -127,7 +124,7 @@ class OffsetCommitRequestPartition:
 class OffsetCommitRequestTopic:
     """OffsetCommitRequestTopic, versions 2 to 10."""
 
-    __slots__ = ('name', 'topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "topic_id", "partitions", "unknown_tags")
 
     name: str
     topic_id: UUID
@@ -148,27 +145,24 @@ class OffsetCommitRequestTopic:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
+        if version < 10:
+            if version >= 8:
+                append(encode_compact_string(self.name))
+            else:
+                append(encode_string(self.name))
         if version >= 10:
-            pass
-        elif version >= 8:
-            append(encode_compact_string(self.name))
-        else:
-            append(encode_string(self.name))
-        if version >= 10:
-            append(_u.pack(self.topic_id.bytes))
+            append(self.topic_id.bytes)
         if version >= 8:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 8:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetCommitRequestTopic, int]:
@@ -184,17 +178,18 @@ class OffsetCommitRequestTopic:
             topic_id = uuid_of(topic_id)
         else:
             topic_id = ZERO_UUID
-        partitions: list[OffsetCommitRequestPartition]
         if version >= 8:
-            count, position = read_compact_count(buffer, position, 14)
-            partitions, position = read_structs(buffer, position, version, count, OffsetCommitRequestPartition._read)
+            partitions, position = read_compact_structs(
+                buffer, position, version, OffsetCommitRequestPartition._read, 14,
+            )
         else:
-            count, position = read_count(buffer, position, 14)
-            partitions, position = read_structs(buffer, position, version, count, OffsetCommitRequestPartition._read)
-        if version >= 8:
+            partitions, position = read_structs(buffer, position, version, OffsetCommitRequestPartition._read, 14)
+        if version < 8:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetCommitRequestTopic(name, topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -206,13 +201,8 @@ class OffsetCommitRequest:
     """OffsetCommitRequest, versions 2 to 10."""
 
     __slots__ = (
-        'group_id',
-        'generation_id_or_member_epoch',
-        'member_id',
-        'group_instance_id',
-        'retention_time_ms',
-        'topics',
-        'unknown_tags',
+        "group_id", "generation_id_or_member_epoch", "member_id", "group_instance_id", "retention_time_ms",
+        "topics", "unknown_tags",
     )
 
     group_id: str
@@ -247,7 +237,7 @@ class OffsetCommitRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 2, 10)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetCommitRequest:
@@ -268,26 +258,21 @@ class OffsetCommitRequest:
             append(encode_compact_nullable_string(self.group_instance_id))
         elif version >= 7:
             append(encode_nullable_string(self.group_instance_id))
-        else:
-            if self.group_instance_id is not None:
-                raise not_carried(self, "group_instance_id", version)
-        if version >= 5:
-            pass
-        else:
+        elif self.group_instance_id is not None:
+            raise not_carried(self, "group_instance_id", version)
+        if version < 5:
             append(_q.pack(self.retention_time_ms))
         if version >= 8:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 8:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetCommitRequest, int]:
@@ -301,7 +286,6 @@ class OffsetCommitRequest:
             member_id, position = read_compact_string(buffer, position)
         else:
             member_id, position = read_string(buffer, position)
-        group_instance_id: str | None
         if version >= 8:
             group_instance_id, position = read_compact_nullable_string(buffer, position)
         elif version >= 7:
@@ -313,24 +297,18 @@ class OffsetCommitRequest:
         else:
             (retention_time_ms,) = _q.unpack_from(buffer, position)
             position += 8
-        topics: list[OffsetCommitRequestTopic]
         if version >= 8:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, OffsetCommitRequestTopic._read)
+            topics, position = read_compact_structs(buffer, position, version, OffsetCommitRequestTopic._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, OffsetCommitRequestTopic._read)
-        if version >= 8:
+            topics, position = read_structs(buffer, position, version, OffsetCommitRequestTopic._read, 3)
+        if version < 8:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetCommitRequest(
-            group_id,
-            generation_id_or_member_epoch,
-            member_id,
-            group_instance_id,
-            retention_time_ms,
-            topics,
+            group_id, generation_id_or_member_epoch, member_id, group_instance_id, retention_time_ms, topics,
             tags,
         ), position
 
@@ -342,7 +320,7 @@ class OffsetCommitRequest:
 class OffsetCommitResponsePartition:
     """OffsetCommitResponsePartition, versions 2 to 10."""
 
-    __slots__ = ('partition_index', 'error_code', 'unknown_tags')
+    __slots__ = ("partition_index", "error_code", "unknown_tags")
 
     partition_index: int
     error_code: int
@@ -366,15 +344,19 @@ class OffsetCommitResponsePartition:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetCommitResponsePartition, int]:
         partition_index, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        if version >= 8:
+        if version < 8:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetCommitResponsePartition(partition_index, error_code, tags), position
 
     __eq__ = structs_equal
@@ -385,7 +367,7 @@ class OffsetCommitResponsePartition:
 class OffsetCommitResponseTopic:
     """OffsetCommitResponseTopic, versions 2 to 10."""
 
-    __slots__ = ('name', 'topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "topic_id", "partitions", "unknown_tags")
 
     name: str
     topic_id: UUID
@@ -406,27 +388,24 @@ class OffsetCommitResponseTopic:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
+        if version < 10:
+            if version >= 8:
+                append(encode_compact_string(self.name))
+            else:
+                append(encode_string(self.name))
         if version >= 10:
-            pass
-        elif version >= 8:
-            append(encode_compact_string(self.name))
-        else:
-            append(encode_string(self.name))
-        if version >= 10:
-            append(_u.pack(self.topic_id.bytes))
+            append(self.topic_id.bytes)
         if version >= 8:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 8:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetCommitResponseTopic, int]:
@@ -442,17 +421,18 @@ class OffsetCommitResponseTopic:
             topic_id = uuid_of(topic_id)
         else:
             topic_id = ZERO_UUID
-        partitions: list[OffsetCommitResponsePartition]
         if version >= 8:
-            count, position = read_compact_count(buffer, position, 6)
-            partitions, position = read_structs(buffer, position, version, count, OffsetCommitResponsePartition._read)
+            partitions, position = read_compact_structs(
+                buffer, position, version, OffsetCommitResponsePartition._read, 6,
+            )
         else:
-            count, position = read_count(buffer, position, 6)
-            partitions, position = read_structs(buffer, position, version, count, OffsetCommitResponsePartition._read)
-        if version >= 8:
+            partitions, position = read_structs(buffer, position, version, OffsetCommitResponsePartition._read, 6)
+        if version < 8:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetCommitResponseTopic(name, topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -463,7 +443,7 @@ class OffsetCommitResponseTopic:
 class OffsetCommitResponse:
     """OffsetCommitResponse, versions 2 to 10."""
 
-    __slots__ = ('throttle_time_ms', 'topics', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "topics", "unknown_tags")
 
     throttle_time_ms: int
     topics: list[OffsetCommitResponseTopic]
@@ -485,7 +465,7 @@ class OffsetCommitResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 2, 10)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetCommitResponse:
@@ -496,18 +476,16 @@ class OffsetCommitResponse:
         if version >= 3:
             append(_i.pack(self.throttle_time_ms))
         if version >= 8:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 8:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetCommitResponse, int]:
@@ -516,17 +494,16 @@ class OffsetCommitResponse:
             position += 4
         else:
             throttle_time_ms = 0
-        topics: list[OffsetCommitResponseTopic]
         if version >= 8:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, OffsetCommitResponseTopic._read)
+            topics, position = read_compact_structs(buffer, position, version, OffsetCommitResponseTopic._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, OffsetCommitResponseTopic._read)
-        if version >= 8:
+            topics, position = read_structs(buffer, position, version, OffsetCommitResponseTopic._read, 3)
+        if version < 8:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetCommitResponse(throttle_time_ms, topics, tags), position
 
     __eq__ = structs_equal

@@ -10,21 +10,24 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
     ZERO_UUID,
-    append_tags,
-    check_tag_end,
     encode_compact_string,
     encode_string,
     read_compact_string,
-    read_message,
     read_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    append_tags,
+    not_carried,
+    read_message,
     read_tag,
     read_tag_count,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -39,13 +42,8 @@ class OffsetCommitValue:
     """OffsetCommitValue, versions 0 to 4."""
 
     __slots__ = (
-        'offset',
-        'leader_epoch',
-        'metadata',
-        'commit_timestamp',
-        'expire_timestamp',
-        'topic_id',
-        'unknown_tags',
+        "offset", "leader_epoch", "metadata", "commit_timestamp", "expire_timestamp", "topic_id",
+        "unknown_tags",
     )
 
     offset: int
@@ -80,7 +78,7 @@ class OffsetCommitValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetCommitValue:
@@ -103,16 +101,15 @@ class OffsetCommitValue:
         else:
             append(_q.pack(self.commit_timestamp))
         known: list[tuple[int, bytes]] = []
-        if version >= 4:
-            if self.topic_id != ZERO_UUID:
-                part: list[Buffer] = []
-                part.append(_u.pack(self.topic_id.bytes))
-                known.append((0, b"".join(part)))
+        if version >= 4 and self.topic_id != ZERO_UUID:
+            known.append((0, self.topic_id.bytes))
         if version >= 4:
             if known or self.unknown_tags:
                 append_tags(out, known, self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetCommitValue, int]:
@@ -157,15 +154,9 @@ class OffsetCommitValue:
                         tags[tag] = bytes(buffer[position:end])
                         position = end
                     if position != end:
-                        check_tag_end(position, end, tag)
+                        raise tag_end_missed(tag, position, end)
         return OffsetCommitValue(
-            offset,
-            leader_epoch,
-            metadata,
-            commit_timestamp,
-            expire_timestamp,
-            topic_id,
-            tags,
+            offset, leader_epoch, metadata, commit_timestamp, expire_timestamp, topic_id, tags,
         ), position
 
     __eq__ = structs_equal

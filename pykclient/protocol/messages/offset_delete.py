@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    encode_count,
     encode_string,
-    read_count,
-    read_message,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_structs,
+    read_message,
     read_structs,
     struct_repr,
     structs_equal,
@@ -32,7 +33,7 @@ _ih = Struct(">ih")
 class OffsetDeleteRequestPartition:
     """OffsetDeleteRequestPartition, version 0."""
 
-    __slots__ = ('partition_index',)
+    __slots__ = ("partition_index",)
 
     partition_index: int
 
@@ -57,7 +58,7 @@ class OffsetDeleteRequestPartition:
 class OffsetDeleteRequestTopic:
     """OffsetDeleteRequestTopic, version 0."""
 
-    __slots__ = ('name', 'partitions')
+    __slots__ = ("name", "partitions")
 
     name: str
     partitions: list[OffsetDeleteRequestPartition]
@@ -69,15 +70,12 @@ class OffsetDeleteRequestTopic:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_string(self.name))
-        append(encode_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_structs(out, self.partitions, version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetDeleteRequestTopic, int]:
         name, position = read_string(buffer, position)
-        count, position = read_count(buffer, position, 4)
-        partitions, position = read_structs(buffer, position, version, count, OffsetDeleteRequestPartition._read)
+        partitions, position = read_structs(buffer, position, version, OffsetDeleteRequestPartition._read, 4)
         return OffsetDeleteRequestTopic(name, partitions), position
 
     __eq__ = structs_equal
@@ -88,7 +86,7 @@ class OffsetDeleteRequestTopic:
 class OffsetDeleteRequest:
     """OffsetDeleteRequest, version 0."""
 
-    __slots__ = ('group_id', 'topics')
+    __slots__ = ("group_id", "topics")
 
     group_id: str
     topics: list[OffsetDeleteRequestTopic]
@@ -103,7 +101,7 @@ class OffsetDeleteRequest:
         self.topics = [] if topics is EMPTY else topics
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetDeleteRequest:
@@ -112,15 +110,12 @@ class OffsetDeleteRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_string(self.group_id))
-        append(encode_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_structs(out, self.topics, version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetDeleteRequest, int]:
         group_id, position = read_string(buffer, position)
-        count, position = read_count(buffer, position, 6)
-        topics, position = read_structs(buffer, position, version, count, OffsetDeleteRequestTopic._read)
+        topics, position = read_structs(buffer, position, version, OffsetDeleteRequestTopic._read, 6)
         return OffsetDeleteRequest(group_id, topics), position
 
     __eq__ = structs_equal
@@ -131,7 +126,7 @@ class OffsetDeleteRequest:
 class OffsetDeleteResponsePartition:
     """OffsetDeleteResponsePartition, version 0."""
 
-    __slots__ = ('partition_index', 'error_code')
+    __slots__ = ("partition_index", "error_code")
 
     partition_index: int
     error_code: int
@@ -158,7 +153,7 @@ class OffsetDeleteResponsePartition:
 class OffsetDeleteResponseTopic:
     """OffsetDeleteResponseTopic, version 0."""
 
-    __slots__ = ('name', 'partitions')
+    __slots__ = ("name", "partitions")
 
     name: str
     partitions: list[OffsetDeleteResponsePartition]
@@ -170,15 +165,12 @@ class OffsetDeleteResponseTopic:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_string(self.name))
-        append(encode_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_structs(out, self.partitions, version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetDeleteResponseTopic, int]:
         name, position = read_string(buffer, position)
-        count, position = read_count(buffer, position, 6)
-        partitions, position = read_structs(buffer, position, version, count, OffsetDeleteResponsePartition._read)
+        partitions, position = read_structs(buffer, position, version, OffsetDeleteResponsePartition._read, 6)
         return OffsetDeleteResponseTopic(name, partitions), position
 
     __eq__ = structs_equal
@@ -189,7 +181,7 @@ class OffsetDeleteResponseTopic:
 class OffsetDeleteResponse:
     """OffsetDeleteResponse, version 0."""
 
-    __slots__ = ('error_code', 'throttle_time_ms', 'topics')
+    __slots__ = ("error_code", "throttle_time_ms", "topics")
 
     error_code: int
     throttle_time_ms: int
@@ -211,7 +203,7 @@ class OffsetDeleteResponse:
         self.topics = [] if topics is EMPTY else topics
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetDeleteResponse:
@@ -220,16 +212,13 @@ class OffsetDeleteResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_hi.pack(self.error_code, self.throttle_time_ms))
-        append(encode_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_structs(out, self.topics, version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetDeleteResponse, int]:
         error_code, throttle_time_ms = _hi.unpack_from(buffer, position)
         position += 6
-        count, position = read_count(buffer, position, 6)
-        topics, position = read_structs(buffer, position, version, count, OffsetDeleteResponseTopic._read)
+        topics, position = read_structs(buffer, position, version, OffsetDeleteResponseTopic._read, 6)
         return OffsetDeleteResponse(error_code, throttle_time_ms, topics), position
 
     __eq__ = structs_equal

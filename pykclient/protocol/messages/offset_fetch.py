@@ -10,34 +10,37 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_numbers,
     encode_string,
-    not_carried,
-    read_compact_count,
-    read_compact_nullable_count,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
-    read_count,
-    read_message,
-    read_nullable_count,
     read_nullable_string,
     read_numbers,
     read_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_nullable_structs,
+    read_compact_structs,
+    read_message,
+    read_nullable_structs,
     read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -53,7 +56,7 @@ _iqi = Struct(">iqi")
 class OffsetFetchRequestTopic:
     """OffsetFetchRequestTopic, versions 1 to 7."""
 
-    __slots__ = ('name', 'partition_indexes', 'unknown_tags')
+    __slots__ = ("name", "partition_indexes", "unknown_tags")
 
     name: str
     partition_indexes: list[int]
@@ -76,16 +79,16 @@ class OffsetFetchRequestTopic:
         else:
             append(encode_string(self.name))
         if version >= 6:
-            append(encode_compact_count(self.partition_indexes))
-            append(encode_numbers(self.partition_indexes, "i"))
+            append(encode_compact_numbers(self.partition_indexes, "i"))
         else:
-            append(encode_count(self.partition_indexes))
             append(encode_numbers(self.partition_indexes, "i"))
         if version >= 6:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetFetchRequestTopic, int]:
@@ -93,17 +96,16 @@ class OffsetFetchRequestTopic:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        partition_indexes: list[int]
         if version >= 6:
-            count, position = read_compact_count(buffer, position, 4)
-            partition_indexes, position = read_numbers(buffer, position, count, "i")
+            partition_indexes, position = read_compact_numbers(buffer, position, "i", 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            partition_indexes, position = read_numbers(buffer, position, count, "i")
-        if version >= 6:
+            partition_indexes, position = read_numbers(buffer, position, "i", 4)
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetFetchRequestTopic(name, partition_indexes, tags), position
 
     __eq__ = structs_equal
@@ -114,7 +116,7 @@ class OffsetFetchRequestTopic:
 class OffsetFetchRequestTopics:
     """OffsetFetchRequestTopics, versions 8 to 10."""
 
-    __slots__ = ('name', 'topic_id', 'partition_indexes', 'unknown_tags')
+    __slots__ = ("name", "topic_id", "partition_indexes", "unknown_tags")
 
     name: str
     topic_id: UUID
@@ -135,14 +137,11 @@ class OffsetFetchRequestTopics:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        if version >= 10:
-            pass
-        else:
+        if version < 10:
             append(encode_compact_string(self.name))
         if version >= 10:
-            append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partition_indexes))
-        append(encode_numbers(self.partition_indexes, "i"))
+            append(self.topic_id.bytes)
+        append(encode_compact_numbers(self.partition_indexes, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -160,9 +159,11 @@ class OffsetFetchRequestTopics:
             topic_id = uuid_of(topic_id)
         else:
             topic_id = ZERO_UUID
-        count, position = read_compact_count(buffer, position, 4)
-        partition_indexes, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partition_indexes, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return OffsetFetchRequestTopics(name, topic_id, partition_indexes, tags), position
 
     __eq__ = structs_equal
@@ -173,7 +174,7 @@ class OffsetFetchRequestTopics:
 class OffsetFetchRequestGroup:
     """OffsetFetchRequestGroup, versions 8 to 10."""
 
-    __slots__ = ('group_id', 'member_id', 'member_epoch', 'topics', 'unknown_tags')
+    __slots__ = ("group_id", "member_id", "member_epoch", "topics", "unknown_tags")
 
     group_id: str
     member_id: str | None
@@ -205,9 +206,7 @@ class OffsetFetchRequestGroup:
         if self.topics is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -216,7 +215,6 @@ class OffsetFetchRequestGroup:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetFetchRequestGroup, int]:
         group_id, position = read_compact_string(buffer, position)
-        member_id: str | None
         if version >= 9:
             member_id, position = read_compact_nullable_string(buffer, position)
         else:
@@ -226,13 +224,13 @@ class OffsetFetchRequestGroup:
             position += 4
         else:
             member_epoch = -1
-        topics: list[OffsetFetchRequestTopics] | None
-        count, position = read_compact_nullable_count(buffer, position, 3)
-        if count < 0:
-            topics = None
+        topics, position = read_compact_nullable_structs(
+            buffer, position, version, OffsetFetchRequestTopics._read, 3,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
         else:
-            topics, position = read_structs(buffer, position, version, count, OffsetFetchRequestTopics._read)
-        tags, position = read_unknown_tags(buffer, position)
+            tags, position = None, position + 1
         return OffsetFetchRequestGroup(group_id, member_id, member_epoch, topics, tags), position
 
     __eq__ = structs_equal
@@ -243,7 +241,7 @@ class OffsetFetchRequestGroup:
 class OffsetFetchRequest:
     """OffsetFetchRequest, versions 1 to 10."""
 
-    __slots__ = ('group_id', 'topics', 'groups', 'require_stable', 'unknown_tags')
+    __slots__ = ("group_id", "topics", "groups", "require_stable", "unknown_tags")
 
     group_id: str
     topics: list[OffsetFetchRequestTopic] | None
@@ -271,7 +269,7 @@ class OffsetFetchRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 10)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetFetchRequest:
@@ -293,42 +291,34 @@ class OffsetFetchRequest:
             if self.topics is None:
                 append(b"\0")
             else:
-                append(encode_compact_count(self.topics))
-                for item in self.topics:
-                    item._write(out, version)
+                append_compact_structs(out, self.topics, version)
         elif version >= 2:
             if self.topics is None:
                 append(b"\xff\xff\xff\xff")
             else:
-                append(encode_count(self.topics))
-                for item in self.topics:
-                    item._write(out, version)
+                append_structs(out, self.topics, version)
         else:
             if self.topics is None:
                 raise not_carried(self, "topics", version)
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 8:
-            append(encode_compact_count(self.groups))
-            for item in self.groups:
-                item._write(out, version)
+            append_compact_structs(out, self.groups, version)
         elif version >= 6:
             if self.groups:
                 raise not_carried(self, "groups", version)
-        else:
-            if self.groups:
-                raise not_carried(self, "groups", version)
+        elif self.groups:
+            raise not_carried(self, "groups", version)
         if version >= 7:
             append(_t.pack(self.require_stable))
-        else:
-            if self.require_stable:
-                raise not_carried(self, "require_stable", version)
+        elif self.require_stable:
+            raise not_carried(self, "require_stable", version)
         if version >= 6:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetFetchRequest, int]:
@@ -342,24 +332,15 @@ class OffsetFetchRequest:
         if version >= 8:
             topics = []
         elif version >= 6:
-            count, position = read_compact_nullable_count(buffer, position, 3)
-            if count < 0:
-                topics = None
-            else:
-                topics, position = read_structs(buffer, position, version, count, OffsetFetchRequestTopic._read)
+            topics, position = read_compact_nullable_structs(
+                buffer, position, version, OffsetFetchRequestTopic._read, 3,
+            )
         elif version >= 2:
-            count, position = read_nullable_count(buffer, position, 3)
-            if count < 0:
-                topics = None
-            else:
-                topics, position = read_structs(buffer, position, version, count, OffsetFetchRequestTopic._read)
+            topics, position = read_nullable_structs(buffer, position, version, OffsetFetchRequestTopic._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, OffsetFetchRequestTopic._read)
-        groups: list[OffsetFetchRequestGroup]
+            topics, position = read_structs(buffer, position, version, OffsetFetchRequestTopic._read, 3)
         if version >= 8:
-            count, position = read_compact_count(buffer, position, 3)
-            groups, position = read_structs(buffer, position, version, count, OffsetFetchRequestGroup._read)
+            groups, position = read_compact_structs(buffer, position, version, OffsetFetchRequestGroup._read, 3)
         elif version >= 6:
             groups = []
         else:
@@ -369,10 +350,12 @@ class OffsetFetchRequest:
             position += 1
         else:
             require_stable = False
-        if version >= 6:
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetFetchRequest(group_id, topics, groups, require_stable, tags), position
 
     __eq__ = structs_equal
@@ -384,12 +367,8 @@ class OffsetFetchResponsePartition:
     """OffsetFetchResponsePartition, versions 1 to 7."""
 
     __slots__ = (
-        'partition_index',
-        'committed_offset',
-        'committed_leader_epoch',
-        'metadata',
-        'error_code',
-        'unknown_tags',
+        "partition_index", "committed_offset", "committed_leader_epoch", "metadata", "error_code",
+        "unknown_tags",
     )
 
     partition_index: int
@@ -431,6 +410,8 @@ class OffsetFetchResponsePartition:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetFetchResponsePartition, int]:
@@ -441,24 +422,20 @@ class OffsetFetchResponsePartition:
             partition_index, committed_offset = _iq.unpack_from(buffer, position)
             position += 12
             committed_leader_epoch = -1
-        metadata: str | None
         if version >= 6:
             metadata, position = read_compact_nullable_string(buffer, position)
         else:
             metadata, position = read_nullable_string(buffer, position)
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        if version >= 6:
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetFetchResponsePartition(
-            partition_index,
-            committed_offset,
-            committed_leader_epoch,
-            metadata,
-            error_code,
-            tags,
+            partition_index, committed_offset, committed_leader_epoch, metadata, error_code, tags,
         ), position
 
     __eq__ = structs_equal
@@ -469,7 +446,7 @@ class OffsetFetchResponsePartition:
 class OffsetFetchResponseTopic:
     """OffsetFetchResponseTopic, versions 1 to 7."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[OffsetFetchResponsePartition]
@@ -492,18 +469,16 @@ class OffsetFetchResponseTopic:
         else:
             append(encode_string(self.name))
         if version >= 6:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 6:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetFetchResponseTopic, int]:
@@ -511,17 +486,18 @@ class OffsetFetchResponseTopic:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        partitions: list[OffsetFetchResponsePartition]
         if version >= 6:
-            count, position = read_compact_count(buffer, position, 16)
-            partitions, position = read_structs(buffer, position, version, count, OffsetFetchResponsePartition._read)
+            partitions, position = read_compact_structs(
+                buffer, position, version, OffsetFetchResponsePartition._read, 16,
+            )
         else:
-            count, position = read_count(buffer, position, 16)
-            partitions, position = read_structs(buffer, position, version, count, OffsetFetchResponsePartition._read)
-        if version >= 6:
+            partitions, position = read_structs(buffer, position, version, OffsetFetchResponsePartition._read, 16)
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetFetchResponseTopic(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -533,12 +509,8 @@ class OffsetFetchResponsePartitions:
     """OffsetFetchResponsePartitions, versions 8 to 10."""
 
     __slots__ = (
-        'partition_index',
-        'committed_offset',
-        'committed_leader_epoch',
-        'metadata',
-        'error_code',
-        'unknown_tags',
+        "partition_index", "committed_offset", "committed_leader_epoch", "metadata", "error_code",
+        "unknown_tags",
     )
 
     partition_index: int
@@ -581,14 +553,12 @@ class OffsetFetchResponsePartitions:
         metadata, position = read_compact_nullable_string(buffer, position)
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return OffsetFetchResponsePartitions(
-            partition_index,
-            committed_offset,
-            committed_leader_epoch,
-            metadata,
-            error_code,
-            tags,
+            partition_index, committed_offset, committed_leader_epoch, metadata, error_code, tags,
         ), position
 
     __eq__ = structs_equal
@@ -599,7 +569,7 @@ class OffsetFetchResponsePartitions:
 class OffsetFetchResponseTopics:
     """OffsetFetchResponseTopics, versions 8 to 10."""
 
-    __slots__ = ('name', 'topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "topic_id", "partitions", "unknown_tags")
 
     name: str
     topic_id: UUID
@@ -620,15 +590,11 @@ class OffsetFetchResponseTopics:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        if version >= 10:
-            pass
-        else:
+        if version < 10:
             append(encode_compact_string(self.name))
         if version >= 10:
-            append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+            append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -646,9 +612,13 @@ class OffsetFetchResponseTopics:
             topic_id = uuid_of(topic_id)
         else:
             topic_id = ZERO_UUID
-        count, position = read_compact_count(buffer, position, 20)
-        partitions, position = read_structs(buffer, position, version, count, OffsetFetchResponsePartitions._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(
+            buffer, position, version, OffsetFetchResponsePartitions._read, 20,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return OffsetFetchResponseTopics(name, topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -659,7 +629,7 @@ class OffsetFetchResponseTopics:
 class OffsetFetchResponseGroup:
     """OffsetFetchResponseGroup, versions 8 to 10."""
 
-    __slots__ = ('group_id', 'topics', 'error_code', 'unknown_tags')
+    __slots__ = ("group_id", "topics", "error_code", "unknown_tags")
 
     group_id: str
     topics: list[OffsetFetchResponseTopics]
@@ -681,9 +651,7 @@ class OffsetFetchResponseGroup:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.group_id))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         append(_h.pack(self.error_code))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -693,11 +661,13 @@ class OffsetFetchResponseGroup:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetFetchResponseGroup, int]:
         group_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, OffsetFetchResponseTopics._read)
+        topics, position = read_compact_structs(buffer, position, version, OffsetFetchResponseTopics._read, 3)
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return OffsetFetchResponseGroup(group_id, topics, error_code, tags), position
 
     __eq__ = structs_equal
@@ -708,7 +678,7 @@ class OffsetFetchResponseGroup:
 class OffsetFetchResponse:
     """OffsetFetchResponse, versions 1 to 10."""
 
-    __slots__ = ('throttle_time_ms', 'topics', 'error_code', 'groups', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "topics", "error_code", "groups", "unknown_tags")
 
     throttle_time_ms: int
     topics: list[OffsetFetchResponseTopic]
@@ -736,7 +706,7 @@ class OffsetFetchResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 10)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetFetchResponse:
@@ -750,32 +720,27 @@ class OffsetFetchResponse:
             if self.topics:
                 raise not_carried(self, "topics", version)
         elif version >= 6:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 8:
             pass
         elif version >= 2:
             append(_h.pack(self.error_code))
         if version >= 8:
-            append(encode_compact_count(self.groups))
-            for item in self.groups:
-                item._write(out, version)
+            append_compact_structs(out, self.groups, version)
         elif version >= 6:
             if self.groups:
                 raise not_carried(self, "groups", version)
-        else:
-            if self.groups:
-                raise not_carried(self, "groups", version)
+        elif self.groups:
+            raise not_carried(self, "groups", version)
         if version >= 6:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetFetchResponse, int]:
@@ -788,11 +753,9 @@ class OffsetFetchResponse:
         if version >= 8:
             topics = []
         elif version >= 6:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, OffsetFetchResponseTopic._read)
+            topics, position = read_compact_structs(buffer, position, version, OffsetFetchResponseTopic._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, OffsetFetchResponseTopic._read)
+            topics, position = read_structs(buffer, position, version, OffsetFetchResponseTopic._read, 3)
         if version >= 8:
             error_code = 0
         elif version >= 2:
@@ -800,18 +763,18 @@ class OffsetFetchResponse:
             position += 2
         else:
             error_code = 0
-        groups: list[OffsetFetchResponseGroup]
         if version >= 8:
-            count, position = read_compact_count(buffer, position, 5)
-            groups, position = read_structs(buffer, position, version, count, OffsetFetchResponseGroup._read)
+            groups, position = read_compact_structs(buffer, position, version, OffsetFetchResponseGroup._read, 5)
         elif version >= 6:
             groups = []
         else:
             groups = []
-        if version >= 6:
+        if version < 6:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetFetchResponse(throttle_time_ms, topics, error_code, groups, tags), position
 
     __eq__ = structs_equal

@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_string,
-    encode_count,
     encode_string,
-    read_compact_count,
     read_compact_string,
-    read_count,
-    read_message,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -38,7 +40,7 @@ _iii = Struct(">iii")
 class OffsetForLeaderPartition:
     """OffsetForLeaderPartition, versions 2 to 4."""
 
-    __slots__ = ('partition', 'current_leader_epoch', 'leader_epoch', 'unknown_tags')
+    __slots__ = ("partition", "current_leader_epoch", "leader_epoch", "unknown_tags")
 
     partition: int
     current_leader_epoch: int
@@ -65,15 +67,19 @@ class OffsetForLeaderPartition:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetForLeaderPartition, int]:
         partition, current_leader_epoch, leader_epoch = _iii.unpack_from(buffer, position)
         position += 12
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetForLeaderPartition(partition, current_leader_epoch, leader_epoch, tags), position
 
     __eq__ = structs_equal
@@ -84,7 +90,7 @@ class OffsetForLeaderPartition:
 class OffsetForLeaderTopic:
     """OffsetForLeaderTopic, versions 2 to 4."""
 
-    __slots__ = ('topic', 'partitions', 'unknown_tags')
+    __slots__ = ("topic", "partitions", "unknown_tags")
 
     topic: str
     partitions: list[OffsetForLeaderPartition]
@@ -107,18 +113,16 @@ class OffsetForLeaderTopic:
         else:
             append(encode_string(self.topic))
         if version >= 4:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 4:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetForLeaderTopic, int]:
@@ -126,17 +130,16 @@ class OffsetForLeaderTopic:
             topic, position = read_compact_string(buffer, position)
         else:
             topic, position = read_string(buffer, position)
-        partitions: list[OffsetForLeaderPartition]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 12)
-            partitions, position = read_structs(buffer, position, version, count, OffsetForLeaderPartition._read)
+            partitions, position = read_compact_structs(buffer, position, version, OffsetForLeaderPartition._read, 12)
         else:
-            count, position = read_count(buffer, position, 12)
-            partitions, position = read_structs(buffer, position, version, count, OffsetForLeaderPartition._read)
-        if version >= 4:
+            partitions, position = read_structs(buffer, position, version, OffsetForLeaderPartition._read, 12)
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetForLeaderTopic(topic, partitions, tags), position
 
     __eq__ = structs_equal
@@ -147,7 +150,7 @@ class OffsetForLeaderTopic:
 class OffsetForLeaderEpochRequest:
     """OffsetForLeaderEpochRequest, versions 2 to 4."""
 
-    __slots__ = ('replica_id', 'topics', 'unknown_tags')
+    __slots__ = ("replica_id", "topics", "unknown_tags")
 
     replica_id: int
     topics: list[OffsetForLeaderTopic]
@@ -169,7 +172,7 @@ class OffsetForLeaderEpochRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 2, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetForLeaderEpochRequest:
@@ -180,18 +183,16 @@ class OffsetForLeaderEpochRequest:
         if version >= 3:
             append(_i.pack(self.replica_id))
         if version >= 4:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 4:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetForLeaderEpochRequest, int]:
@@ -200,17 +201,16 @@ class OffsetForLeaderEpochRequest:
             position += 4
         else:
             replica_id = -2
-        topics: list[OffsetForLeaderTopic]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, OffsetForLeaderTopic._read)
+            topics, position = read_compact_structs(buffer, position, version, OffsetForLeaderTopic._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, OffsetForLeaderTopic._read)
-        if version >= 4:
+            topics, position = read_structs(buffer, position, version, OffsetForLeaderTopic._read, 3)
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetForLeaderEpochRequest(replica_id, topics, tags), position
 
     __eq__ = structs_equal
@@ -221,7 +221,7 @@ class OffsetForLeaderEpochRequest:
 class EpochEndOffset:
     """EpochEndOffset, versions 2 to 4."""
 
-    __slots__ = ('error_code', 'partition', 'leader_epoch', 'end_offset', 'unknown_tags')
+    __slots__ = ("error_code", "partition", "leader_epoch", "end_offset", "unknown_tags")
 
     error_code: int
     partition: int
@@ -251,15 +251,19 @@ class EpochEndOffset:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[EpochEndOffset, int]:
         error_code, partition, leader_epoch, end_offset = _hiiq.unpack_from(buffer, position)
         position += 18
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return EpochEndOffset(error_code, partition, leader_epoch, end_offset, tags), position
 
     __eq__ = structs_equal
@@ -270,7 +274,7 @@ class EpochEndOffset:
 class OffsetForLeaderTopicResult:
     """OffsetForLeaderTopicResult, versions 2 to 4."""
 
-    __slots__ = ('topic', 'partitions', 'unknown_tags')
+    __slots__ = ("topic", "partitions", "unknown_tags")
 
     topic: str
     partitions: list[EpochEndOffset]
@@ -293,18 +297,16 @@ class OffsetForLeaderTopicResult:
         else:
             append(encode_string(self.topic))
         if version >= 4:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 4:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetForLeaderTopicResult, int]:
@@ -312,17 +314,16 @@ class OffsetForLeaderTopicResult:
             topic, position = read_compact_string(buffer, position)
         else:
             topic, position = read_string(buffer, position)
-        partitions: list[EpochEndOffset]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 18)
-            partitions, position = read_structs(buffer, position, version, count, EpochEndOffset._read)
+            partitions, position = read_compact_structs(buffer, position, version, EpochEndOffset._read, 18)
         else:
-            count, position = read_count(buffer, position, 18)
-            partitions, position = read_structs(buffer, position, version, count, EpochEndOffset._read)
-        if version >= 4:
+            partitions, position = read_structs(buffer, position, version, EpochEndOffset._read, 18)
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetForLeaderTopicResult(topic, partitions, tags), position
 
     __eq__ = structs_equal
@@ -333,7 +334,7 @@ class OffsetForLeaderTopicResult:
 class OffsetForLeaderEpochResponse:
     """OffsetForLeaderEpochResponse, versions 2 to 4."""
 
-    __slots__ = ('throttle_time_ms', 'topics', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "topics", "unknown_tags")
 
     throttle_time_ms: int
     topics: list[OffsetForLeaderTopicResult]
@@ -355,7 +356,7 @@ class OffsetForLeaderEpochResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 2, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetForLeaderEpochResponse:
@@ -365,34 +366,31 @@ class OffsetForLeaderEpochResponse:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
         if version >= 4:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 4:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetForLeaderEpochResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        topics: list[OffsetForLeaderTopicResult]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, OffsetForLeaderTopicResult._read)
+            topics, position = read_compact_structs(buffer, position, version, OffsetForLeaderTopicResult._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, OffsetForLeaderTopicResult._read)
-        if version >= 4:
+            topics, position = read_structs(buffer, position, version, OffsetForLeaderTopicResult._read, 3)
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return OffsetForLeaderEpochResponse(throttle_time_ms, topics, tags), position
 
     __eq__ = structs_equal

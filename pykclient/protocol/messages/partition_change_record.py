@@ -10,23 +10,24 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
     ZERO_UUID,
+    encode_compact_numbers,
+    encode_compact_uuids,
+    read_compact_nullable_numbers,
+    read_compact_nullable_uuids,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
     append_tags,
-    check_tag_end,
-    encode_compact_count,
-    encode_numbers,
     not_carried,
-    read_compact_nullable_count,
     read_message,
-    read_numbers,
     read_tag,
     read_tag_count,
-    read_uuids,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -40,18 +41,9 @@ class PartitionChangeRecord:
     """PartitionChangeRecord, versions 0 to 2."""
 
     __slots__ = (
-        'partition_id',
-        'topic_id',
-        'isr',
-        'leader',
-        'replicas',
-        'removing_replicas',
-        'adding_replicas',
-        'leader_recovery_state',
-        'directories',
-        'eligible_leader_replicas',
-        'last_known_elr',
-        'unknown_tags',
+        "partition_id", "topic_id", "isr", "leader", "replicas", "removing_replicas", "adding_replicas",
+        "leader_recovery_state", "directories", "eligible_leader_replicas", "last_known_elr",
+        "unknown_tags",
     )
 
     partition_id: int
@@ -101,7 +93,7 @@ class PartitionChangeRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> PartitionChangeRecord:
@@ -112,61 +104,32 @@ class PartitionChangeRecord:
         append(_iu.pack(self.partition_id, self.topic_id.bytes))
         known: list[tuple[int, bytes]] = []
         if self.isr is not None:
-            part: list[Buffer] = []
-            part.append(encode_compact_count(self.isr))
-            part.append(encode_numbers(self.isr, "i"))
-            known.append((0, b"".join(part)))
+            known.append((0, encode_compact_numbers(self.isr, "i")))
         if self.leader != -2:
-            part: list[Buffer] = []
-            part.append(_i.pack(self.leader))
-            known.append((1, b"".join(part)))
+            known.append((1, _i.pack(self.leader)))
         if self.replicas is not None:
-            part: list[Buffer] = []
-            part.append(encode_compact_count(self.replicas))
-            part.append(encode_numbers(self.replicas, "i"))
-            known.append((2, b"".join(part)))
+            known.append((2, encode_compact_numbers(self.replicas, "i")))
         if self.removing_replicas is not None:
-            part: list[Buffer] = []
-            part.append(encode_compact_count(self.removing_replicas))
-            part.append(encode_numbers(self.removing_replicas, "i"))
-            known.append((3, b"".join(part)))
+            known.append((3, encode_compact_numbers(self.removing_replicas, "i")))
         if self.adding_replicas is not None:
-            part: list[Buffer] = []
-            part.append(encode_compact_count(self.adding_replicas))
-            part.append(encode_numbers(self.adding_replicas, "i"))
-            known.append((4, b"".join(part)))
+            known.append((4, encode_compact_numbers(self.adding_replicas, "i")))
         if self.leader_recovery_state != -1:
-            part: list[Buffer] = []
-            part.append(_b.pack(self.leader_recovery_state))
-            known.append((5, b"".join(part)))
+            known.append((5, _b.pack(self.leader_recovery_state)))
         if version >= 2:
             if self.eligible_leader_replicas is not None:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.eligible_leader_replicas))
-                part.append(encode_numbers(self.eligible_leader_replicas, "i"))
-                known.append((6, b"".join(part)))
-        else:
-            if self.eligible_leader_replicas is not None:
-                raise not_carried(self, "eligible_leader_replicas", version)
+                known.append((6, encode_compact_numbers(self.eligible_leader_replicas, "i")))
+        elif self.eligible_leader_replicas is not None:
+            raise not_carried(self, "eligible_leader_replicas", version)
         if version >= 2:
             if self.last_known_elr is not None:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.last_known_elr))
-                part.append(encode_numbers(self.last_known_elr, "i"))
-                known.append((7, b"".join(part)))
-        else:
-            if self.last_known_elr is not None:
-                raise not_carried(self, "last_known_elr", version)
+                known.append((7, encode_compact_numbers(self.last_known_elr, "i")))
+        elif self.last_known_elr is not None:
+            raise not_carried(self, "last_known_elr", version)
         if version >= 1:
             if self.directories is not None:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.directories))
-                for item in self.directories:
-                    part.append(item.bytes)
-                known.append((8, b"".join(part)))
-        else:
-            if self.directories is not None:
-                raise not_carried(self, "directories", version)
+                known.append((8, encode_compact_uuids(self.directories)))
+        elif self.directories is not None:
+            raise not_carried(self, "directories", version)
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -195,72 +158,34 @@ class PartitionChangeRecord:
             for _ in range(count):
                 tag, position, end = read_tag(buffer, position, tag)
                 if tag == 0:
-                    count, position = read_compact_nullable_count(buffer, position, 4)
-                    if count < 0:
-                        isr = None
-                    else:
-                        isr, position = read_numbers(buffer, position, count, "i")
+                    isr, position = read_compact_nullable_numbers(buffer, position, "i", 4)
                 elif tag == 1:
                     (leader,) = _i.unpack_from(buffer, position)
                     position += 4
                 elif tag == 2:
-                    count, position = read_compact_nullable_count(buffer, position, 4)
-                    if count < 0:
-                        replicas = None
-                    else:
-                        replicas, position = read_numbers(buffer, position, count, "i")
+                    replicas, position = read_compact_nullable_numbers(buffer, position, "i", 4)
                 elif tag == 3:
-                    count, position = read_compact_nullable_count(buffer, position, 4)
-                    if count < 0:
-                        removing_replicas = None
-                    else:
-                        removing_replicas, position = read_numbers(buffer, position, count, "i")
+                    removing_replicas, position = read_compact_nullable_numbers(buffer, position, "i", 4)
                 elif tag == 4:
-                    count, position = read_compact_nullable_count(buffer, position, 4)
-                    if count < 0:
-                        adding_replicas = None
-                    else:
-                        adding_replicas, position = read_numbers(buffer, position, count, "i")
+                    adding_replicas, position = read_compact_nullable_numbers(buffer, position, "i", 4)
                 elif tag == 5:
                     (leader_recovery_state,) = _b.unpack_from(buffer, position)
                     position += 1
                 elif tag == 8 and version >= 1:
-                    count, position = read_compact_nullable_count(buffer, position, 16)
-                    if count < 0:
-                        directories = None
-                    else:
-                        directories, position = read_uuids(buffer, position, count)
+                    directories, position = read_compact_nullable_uuids(buffer, position)
                 elif tag == 6 and version >= 2:
-                    count, position = read_compact_nullable_count(buffer, position, 4)
-                    if count < 0:
-                        eligible_leader_replicas = None
-                    else:
-                        eligible_leader_replicas, position = read_numbers(buffer, position, count, "i")
+                    eligible_leader_replicas, position = read_compact_nullable_numbers(buffer, position, "i", 4)
                 elif tag == 7 and version >= 2:
-                    count, position = read_compact_nullable_count(buffer, position, 4)
-                    if count < 0:
-                        last_known_elr = None
-                    else:
-                        last_known_elr, position = read_numbers(buffer, position, count, "i")
+                    last_known_elr, position = read_compact_nullable_numbers(buffer, position, "i", 4)
                 else:
                     tags = tags or {}
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return PartitionChangeRecord(
-            partition_id,
-            topic_id,
-            isr,
-            leader,
-            replicas,
-            removing_replicas,
-            adding_replicas,
-            leader_recovery_state,
-            directories,
-            eligible_leader_replicas,
-            last_known_elr,
-            tags,
+            partition_id, topic_id, isr, leader, replicas, removing_replicas, adding_replicas,
+            leader_recovery_state, directories, eligible_leader_replicas, last_known_elr, tags,
         ), position
 
     __eq__ = structs_equal

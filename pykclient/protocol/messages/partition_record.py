@@ -10,25 +10,26 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
+    encode_compact_numbers,
+    encode_compact_uuids,
+    read_compact_nullable_numbers,
+    read_compact_numbers,
+    read_compact_uuids,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
     append_tags,
-    check_tag_end,
-    encode_compact_count,
-    encode_numbers,
     not_carried,
-    read_compact_count,
-    read_compact_nullable_count,
     read_message,
-    read_numbers,
     read_tag,
     read_tag_count,
-    read_uuids,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -42,20 +43,9 @@ class PartitionRecord:
     """PartitionRecord, versions 0 to 2."""
 
     __slots__ = (
-        'partition_id',
-        'topic_id',
-        'replicas',
-        'isr',
-        'removing_replicas',
-        'adding_replicas',
-        'leader',
-        'leader_recovery_state',
-        'leader_epoch',
-        'partition_epoch',
-        'directories',
-        'eligible_leader_replicas',
-        'last_known_elr',
-        'unknown_tags',
+        "partition_id", "topic_id", "replicas", "isr", "removing_replicas", "adding_replicas", "leader",
+        "leader_recovery_state", "leader_epoch", "partition_epoch", "directories",
+        "eligible_leader_replicas", "last_known_elr", "unknown_tags",
     )
 
     partition_id: int
@@ -111,7 +101,7 @@ class PartitionRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> PartitionRecord:
@@ -120,45 +110,28 @@ class PartitionRecord:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_iu.pack(self.partition_id, self.topic_id.bytes))
-        append(encode_compact_count(self.replicas))
-        append(encode_numbers(self.replicas, "i"))
-        append(encode_compact_count(self.isr))
-        append(encode_numbers(self.isr, "i"))
-        append(encode_compact_count(self.removing_replicas))
-        append(encode_numbers(self.removing_replicas, "i"))
-        append(encode_compact_count(self.adding_replicas))
-        append(encode_numbers(self.adding_replicas, "i"))
+        append(encode_compact_numbers(self.replicas, "i"))
+        append(encode_compact_numbers(self.isr, "i"))
+        append(encode_compact_numbers(self.removing_replicas, "i"))
+        append(encode_compact_numbers(self.adding_replicas, "i"))
         append(_iii.pack(self.leader, self.leader_epoch, self.partition_epoch))
         if version >= 1:
-            append(encode_compact_count(self.directories))
-            for item in self.directories:
-                append(item.bytes)
-        else:
-            if self.directories:
-                raise not_carried(self, "directories", version)
+            append(encode_compact_uuids(self.directories))
+        elif self.directories:
+            raise not_carried(self, "directories", version)
         known: list[tuple[int, bytes]] = []
         if self.leader_recovery_state != 0:
-            part: list[Buffer] = []
-            part.append(_b.pack(self.leader_recovery_state))
-            known.append((0, b"".join(part)))
+            known.append((0, _b.pack(self.leader_recovery_state)))
         if version >= 2:
             if self.eligible_leader_replicas is not None:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.eligible_leader_replicas))
-                part.append(encode_numbers(self.eligible_leader_replicas, "i"))
-                known.append((1, b"".join(part)))
-        else:
-            if self.eligible_leader_replicas is not None:
-                raise not_carried(self, "eligible_leader_replicas", version)
+                known.append((1, encode_compact_numbers(self.eligible_leader_replicas, "i")))
+        elif self.eligible_leader_replicas is not None:
+            raise not_carried(self, "eligible_leader_replicas", version)
         if version >= 2:
             if self.last_known_elr is not None:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.last_known_elr))
-                part.append(encode_numbers(self.last_known_elr, "i"))
-                known.append((2, b"".join(part)))
-        else:
-            if self.last_known_elr is not None:
-                raise not_carried(self, "last_known_elr", version)
+                known.append((2, encode_compact_numbers(self.last_known_elr, "i")))
+        elif self.last_known_elr is not None:
+            raise not_carried(self, "last_known_elr", version)
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -169,20 +142,14 @@ class PartitionRecord:
         partition_id, topic_id = _iu.unpack_from(buffer, position)
         position += 20
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 4)
-        replicas, position = read_numbers(buffer, position, count, "i")
-        count, position = read_compact_count(buffer, position, 4)
-        isr, position = read_numbers(buffer, position, count, "i")
-        count, position = read_compact_count(buffer, position, 4)
-        removing_replicas, position = read_numbers(buffer, position, count, "i")
-        count, position = read_compact_count(buffer, position, 4)
-        adding_replicas, position = read_numbers(buffer, position, count, "i")
+        replicas, position = read_compact_numbers(buffer, position, "i", 4)
+        isr, position = read_compact_numbers(buffer, position, "i", 4)
+        removing_replicas, position = read_compact_numbers(buffer, position, "i", 4)
+        adding_replicas, position = read_compact_numbers(buffer, position, "i", 4)
         leader, leader_epoch, partition_epoch = _iii.unpack_from(buffer, position)
         position += 12
-        directories: list[UUID]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 16)
-            directories, position = read_uuids(buffer, position, count)
+            directories, position = read_compact_uuids(buffer, position)
         else:
             directories = []
         leader_recovery_state = 0
@@ -200,38 +167,19 @@ class PartitionRecord:
                     (leader_recovery_state,) = _b.unpack_from(buffer, position)
                     position += 1
                 elif tag == 1 and version >= 2:
-                    count, position = read_compact_nullable_count(buffer, position, 4)
-                    if count < 0:
-                        eligible_leader_replicas = None
-                    else:
-                        eligible_leader_replicas, position = read_numbers(buffer, position, count, "i")
+                    eligible_leader_replicas, position = read_compact_nullable_numbers(buffer, position, "i", 4)
                 elif tag == 2 and version >= 2:
-                    count, position = read_compact_nullable_count(buffer, position, 4)
-                    if count < 0:
-                        last_known_elr = None
-                    else:
-                        last_known_elr, position = read_numbers(buffer, position, count, "i")
+                    last_known_elr, position = read_compact_nullable_numbers(buffer, position, "i", 4)
                 else:
                     tags = tags or {}
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return PartitionRecord(
-            partition_id,
-            topic_id,
-            replicas,
-            isr,
-            removing_replicas,
-            adding_replicas,
-            leader,
-            leader_recovery_state,
-            leader_epoch,
-            partition_epoch,
-            directories,
-            eligible_leader_replicas,
-            last_known_elr,
-            tags,
+            partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader,
+            leader_recovery_state, leader_epoch, partition_epoch, directories, eligible_leader_replicas,
+            last_known_elr, tags,
         ), position
 
     __eq__ = structs_equal

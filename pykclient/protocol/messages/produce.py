@@ -10,38 +10,41 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    NOT_GIVEN,
     ZERO_UUID,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_size,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_size,
     encode_string,
-    not_carried,
-    read_compact_count,
     read_compact_nullable_records,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_records,
     read_nullable_string,
     read_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    NOT_GIVEN,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    encode_compact_structs,
+    encode_struct,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -57,7 +60,7 @@ _ii = Struct(">ii")
 class PartitionProduceData:
     """PartitionProduceData, versions 3 to 13."""
 
-    __slots__ = ('index', 'records', 'unknown_tags')
+    __slots__ = ("index", "records", "unknown_tags")
 
     index: int
     records: Buffer | None
@@ -93,6 +96,8 @@ class PartitionProduceData:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionProduceData, int]:
@@ -103,10 +108,12 @@ class PartitionProduceData:
             records, position = read_compact_nullable_records(buffer, position)
         else:
             records, position = read_nullable_records(buffer, position)
-        if version >= 9:
+        if version < 9:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return PartitionProduceData(index, records, tags), position
 
     __eq__ = structs_equal
@@ -117,7 +124,7 @@ class PartitionProduceData:
 class TopicProduceData:
     """TopicProduceData, versions 3 to 13."""
 
-    __slots__ = ('name', 'topic_id', 'partition_data', 'unknown_tags')
+    __slots__ = ("name", "topic_id", "partition_data", "unknown_tags")
 
     name: str
     topic_id: UUID
@@ -138,27 +145,24 @@ class TopicProduceData:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
+        if version < 13:
+            if version >= 9:
+                append(encode_compact_string(self.name))
+            else:
+                append(encode_string(self.name))
         if version >= 13:
-            pass
-        elif version >= 9:
-            append(encode_compact_string(self.name))
-        else:
-            append(encode_string(self.name))
-        if version >= 13:
-            append(_u.pack(self.topic_id.bytes))
+            append(self.topic_id.bytes)
         if version >= 9:
-            append(encode_compact_count(self.partition_data))
-            for item in self.partition_data:
-                item._write(out, version)
+            append_compact_structs(out, self.partition_data, version)
         else:
-            append(encode_count(self.partition_data))
-            for item in self.partition_data:
-                item._write(out, version)
+            append_structs(out, self.partition_data, version)
         if version >= 9:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TopicProduceData, int]:
@@ -174,17 +178,16 @@ class TopicProduceData:
             topic_id = uuid_of(topic_id)
         else:
             topic_id = ZERO_UUID
-        partition_data: list[PartitionProduceData]
         if version >= 9:
-            count, position = read_compact_count(buffer, position, 6)
-            partition_data, position = read_structs(buffer, position, version, count, PartitionProduceData._read)
+            partition_data, position = read_compact_structs(buffer, position, version, PartitionProduceData._read, 6)
         else:
-            count, position = read_count(buffer, position, 6)
-            partition_data, position = read_structs(buffer, position, version, count, PartitionProduceData._read)
-        if version >= 9:
+            partition_data, position = read_structs(buffer, position, version, PartitionProduceData._read, 6)
+        if version < 9:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return TopicProduceData(name, topic_id, partition_data, tags), position
 
     __eq__ = structs_equal
@@ -195,7 +198,7 @@ class TopicProduceData:
 class ProduceRequest:
     """ProduceRequest, versions 3 to 13."""
 
-    __slots__ = ('transactional_id', 'acks', 'timeout_ms', 'topic_data', 'unknown_tags')
+    __slots__ = ("transactional_id", "acks", "timeout_ms", "topic_data", "unknown_tags")
 
     transactional_id: str | None
     acks: int
@@ -223,7 +226,7 @@ class ProduceRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 3, 13)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ProduceRequest:
@@ -237,39 +240,35 @@ class ProduceRequest:
             append(encode_nullable_string(self.transactional_id))
         append(_hi.pack(self.acks, self.timeout_ms))
         if version >= 9:
-            append(encode_compact_count(self.topic_data))
-            for item in self.topic_data:
-                item._write(out, version)
+            append_compact_structs(out, self.topic_data, version)
         else:
-            append(encode_count(self.topic_data))
-            for item in self.topic_data:
-                item._write(out, version)
+            append_structs(out, self.topic_data, version)
         if version >= 9:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ProduceRequest, int]:
-        transactional_id: str | None
         if version >= 9:
             transactional_id, position = read_compact_nullable_string(buffer, position)
         else:
             transactional_id, position = read_nullable_string(buffer, position)
         acks, timeout_ms = _hi.unpack_from(buffer, position)
         position += 6
-        topic_data: list[TopicProduceData]
         if version >= 9:
-            count, position = read_compact_count(buffer, position, 3)
-            topic_data, position = read_structs(buffer, position, version, count, TopicProduceData._read)
+            topic_data, position = read_compact_structs(buffer, position, version, TopicProduceData._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topic_data, position = read_structs(buffer, position, version, count, TopicProduceData._read)
-        if version >= 9:
+            topic_data, position = read_structs(buffer, position, version, TopicProduceData._read, 3)
+        if version < 9:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ProduceRequest(transactional_id, acks, timeout_ms, topic_data, tags), position
 
     __eq__ = structs_equal
@@ -280,7 +279,7 @@ class ProduceRequest:
 class BatchIndexAndErrorMessage:
     """BatchIndexAndErrorMessage, versions 8 to 13."""
 
-    __slots__ = ('batch_index', 'batch_index_error_message', 'unknown_tags')
+    __slots__ = ("batch_index", "batch_index_error_message", "unknown_tags")
 
     batch_index: int
     batch_index_error_message: str | None
@@ -308,20 +307,23 @@ class BatchIndexAndErrorMessage:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[BatchIndexAndErrorMessage, int]:
         (batch_index,) = _i.unpack_from(buffer, position)
         position += 4
-        batch_index_error_message: str | None
         if version >= 9:
             batch_index_error_message, position = read_compact_nullable_string(buffer, position)
         else:
             batch_index_error_message, position = read_nullable_string(buffer, position)
-        if version >= 9:
+        if version < 9:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return BatchIndexAndErrorMessage(batch_index, batch_index_error_message, tags), position
 
     __eq__ = structs_equal
@@ -332,7 +334,7 @@ class BatchIndexAndErrorMessage:
 class LeaderIdAndEpoch:
     """LeaderIdAndEpoch, versions 10 to 13."""
 
-    __slots__ = ('leader_id', 'leader_epoch', 'unknown_tags')
+    __slots__ = ("leader_id", "leader_epoch", "unknown_tags")
 
     leader_id: int
     leader_epoch: int
@@ -360,8 +362,15 @@ class LeaderIdAndEpoch:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[LeaderIdAndEpoch, int]:
         leader_id, leader_epoch = _ii.unpack_from(buffer, position)
         position += 8
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return LeaderIdAndEpoch(leader_id, leader_epoch, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.leader_id != -1 or self.leader_epoch != -1 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -372,15 +381,8 @@ class PartitionProduceResponse:
     """PartitionProduceResponse, versions 3 to 13."""
 
     __slots__ = (
-        'index',
-        'error_code',
-        'base_offset',
-        'log_append_time_ms',
-        'log_start_offset',
-        'record_errors',
-        'error_message',
-        'current_leader',
-        'unknown_tags',
+        "index", "error_code", "base_offset", "log_append_time_ms", "log_start_offset", "record_errors",
+        "error_message", "current_leader", "unknown_tags",
     )
 
     index: int
@@ -419,40 +421,31 @@ class PartitionProduceResponse:
         append = out.append
         if version >= 5:
             append(_ihqqq.pack(
-                self.index,
-                self.error_code,
-                self.base_offset,
-                self.log_append_time_ms,
-                self.log_start_offset,
+                self.index, self.error_code, self.base_offset, self.log_append_time_ms, self.log_start_offset,
             ))
         else:
             append(_ihqq.pack(self.index, self.error_code, self.base_offset, self.log_append_time_ms))
         if version >= 9:
-            append(encode_compact_count(self.record_errors))
-            for item in self.record_errors:
-                item._write(out, version)
+            append_compact_structs(out, self.record_errors, version)
         elif version >= 8:
-            append(encode_count(self.record_errors))
-            for item in self.record_errors:
-                item._write(out, version)
+            append_structs(out, self.record_errors, version)
         if version >= 9:
             append(encode_compact_nullable_string(self.error_message))
         elif version >= 8:
             append(encode_nullable_string(self.error_message))
         known: list[tuple[int, bytes]] = []
         if version >= 10:
-            if self.current_leader != LeaderIdAndEpoch():
-                part: list[Buffer] = []
-                self.current_leader._write(part, version)
-                known.append((0, b"".join(part)))
-        else:
-            if self.current_leader != LeaderIdAndEpoch():
-                raise not_carried(self, "current_leader", version)
+            if self.current_leader._is_set():
+                known.append((0, encode_struct(self.current_leader, version)))
+        elif self.current_leader._is_set():
+            raise not_carried(self, "current_leader", version)
         if version >= 9:
             if known or self.unknown_tags:
                 append_tags(out, known, self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionProduceResponse, int]:
@@ -463,16 +456,14 @@ class PartitionProduceResponse:
             index, error_code, base_offset, log_append_time_ms = _ihqq.unpack_from(buffer, position)
             position += 22
             log_start_offset = -1
-        record_errors: list[BatchIndexAndErrorMessage]
         if version >= 9:
-            count, position = read_compact_count(buffer, position, 6)
-            record_errors, position = read_structs(buffer, position, version, count, BatchIndexAndErrorMessage._read)
+            record_errors, position = read_compact_structs(
+                buffer, position, version, BatchIndexAndErrorMessage._read, 6,
+            )
         elif version >= 8:
-            count, position = read_count(buffer, position, 6)
-            record_errors, position = read_structs(buffer, position, version, count, BatchIndexAndErrorMessage._read)
+            record_errors, position = read_structs(buffer, position, version, BatchIndexAndErrorMessage._read, 6)
         else:
             record_errors = []
-        error_message: str | None
         if version >= 9:
             error_message, position = read_compact_nullable_string(buffer, position)
         elif version >= 8:
@@ -496,17 +487,10 @@ class PartitionProduceResponse:
                         tags[tag] = bytes(buffer[position:end])
                         position = end
                     if position != end:
-                        check_tag_end(position, end, tag)
+                        raise tag_end_missed(tag, position, end)
         return PartitionProduceResponse(
-            index,
-            error_code,
-            base_offset,
-            log_append_time_ms,
-            log_start_offset,
-            record_errors,
-            error_message,
-            current_leader,
-            tags,
+            index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors, error_message,
+            current_leader, tags,
         ), position
 
     __eq__ = structs_equal
@@ -517,7 +501,7 @@ class PartitionProduceResponse:
 class TopicProduceResponse:
     """TopicProduceResponse, versions 3 to 13."""
 
-    __slots__ = ('name', 'topic_id', 'partition_responses', 'unknown_tags')
+    __slots__ = ("name", "topic_id", "partition_responses", "unknown_tags")
 
     name: str
     topic_id: UUID
@@ -538,27 +522,24 @@ class TopicProduceResponse:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
+        if version < 13:
+            if version >= 9:
+                append(encode_compact_string(self.name))
+            else:
+                append(encode_string(self.name))
         if version >= 13:
-            pass
-        elif version >= 9:
-            append(encode_compact_string(self.name))
-        else:
-            append(encode_string(self.name))
-        if version >= 13:
-            append(_u.pack(self.topic_id.bytes))
+            append(self.topic_id.bytes)
         if version >= 9:
-            append(encode_compact_count(self.partition_responses))
-            for item in self.partition_responses:
-                item._write(out, version)
+            append_compact_structs(out, self.partition_responses, version)
         else:
-            append(encode_count(self.partition_responses))
-            for item in self.partition_responses:
-                item._write(out, version)
+            append_structs(out, self.partition_responses, version)
         if version >= 9:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TopicProduceResponse, int]:
@@ -574,17 +555,18 @@ class TopicProduceResponse:
             topic_id = uuid_of(topic_id)
         else:
             topic_id = ZERO_UUID
-        partition_responses: list[PartitionProduceResponse]
         if version >= 9:
-            count, position = read_compact_count(buffer, position, 22)
-            partition_responses, position = read_structs(buffer, position, version, count, PartitionProduceResponse._read)
+            partition_responses, position = read_compact_structs(
+                buffer, position, version, PartitionProduceResponse._read, 22,
+            )
         else:
-            count, position = read_count(buffer, position, 22)
-            partition_responses, position = read_structs(buffer, position, version, count, PartitionProduceResponse._read)
-        if version >= 9:
+            partition_responses, position = read_structs(buffer, position, version, PartitionProduceResponse._read, 22)
+        if version < 9:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return TopicProduceResponse(name, topic_id, partition_responses, tags), position
 
     __eq__ = structs_equal
@@ -595,7 +577,7 @@ class TopicProduceResponse:
 class NodeEndpoint:
     """NodeEndpoint, versions 10 to 13."""
 
-    __slots__ = ('node_id', 'host', 'port', 'rack', 'unknown_tags')
+    __slots__ = ("node_id", "host", "port", "rack", "unknown_tags")
 
     node_id: int
     host: str
@@ -636,7 +618,10 @@ class NodeEndpoint:
         (port,) = _i.unpack_from(buffer, position)
         position += 4
         rack, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return NodeEndpoint(node_id, host, port, rack, tags), position
 
     __eq__ = structs_equal
@@ -647,7 +632,7 @@ class NodeEndpoint:
 class ProduceResponse:
     """ProduceResponse, versions 3 to 13."""
 
-    __slots__ = ('responses', 'throttle_time_ms', 'node_endpoints', 'unknown_tags')
+    __slots__ = ("responses", "throttle_time_ms", "node_endpoints", "unknown_tags")
 
     responses: list[TopicProduceResponse]
     throttle_time_ms: int
@@ -672,7 +657,7 @@ class ProduceResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 3, 13)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ProduceResponse:
@@ -681,40 +666,30 @@ class ProduceResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 9:
-            append(encode_compact_count(self.responses))
-            for item in self.responses:
-                item._write(out, version)
+            append_compact_structs(out, self.responses, version)
         else:
-            append(encode_count(self.responses))
-            for item in self.responses:
-                item._write(out, version)
+            append_structs(out, self.responses, version)
         append(_i.pack(self.throttle_time_ms))
         known: list[tuple[int, bytes]] = []
         if version >= 10:
             if self.node_endpoints:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.node_endpoints))
-                for item in self.node_endpoints:
-                    item._write(part, version)
-                known.append((0, b"".join(part)))
-        else:
-            if self.node_endpoints:
-                raise not_carried(self, "node_endpoints", version)
+                known.append((0, encode_compact_structs(self.node_endpoints, version)))
+        elif self.node_endpoints:
+            raise not_carried(self, "node_endpoints", version)
         if version >= 9:
             if known or self.unknown_tags:
                 append_tags(out, known, self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ProduceResponse, int]:
-        responses: list[TopicProduceResponse]
         if version >= 9:
-            count, position = read_compact_count(buffer, position, 3)
-            responses, position = read_structs(buffer, position, version, count, TopicProduceResponse._read)
+            responses, position = read_compact_structs(buffer, position, version, TopicProduceResponse._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            responses, position = read_structs(buffer, position, version, count, TopicProduceResponse._read)
+            responses, position = read_structs(buffer, position, version, TopicProduceResponse._read, 3)
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         node_endpoints: list[NodeEndpoint] = []
@@ -728,14 +703,13 @@ class ProduceResponse:
                 for _ in range(count):
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0 and version >= 10:
-                        count, position = read_compact_count(buffer, position, 11)
-                        node_endpoints, position = read_structs(buffer, position, version, count, NodeEndpoint._read)
+                        node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 11)
                     else:
                         tags = tags or {}
                         tags[tag] = bytes(buffer[position:end])
                         position = end
                     if position != end:
-                        check_tag_end(position, end, tag)
+                        raise tag_end_missed(tag, position, end)
         return ProduceResponse(responses, throttle_time_ms, node_endpoints, tags), position
 
     __eq__ = structs_equal

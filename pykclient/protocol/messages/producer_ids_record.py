@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     append_tags,
     read_message,
     read_unknown_tags,
@@ -26,7 +28,7 @@ _iqq = Struct(">iqq")
 class ProducerIdsRecord:
     """ProducerIdsRecord, version 0."""
 
-    __slots__ = ('broker_id', 'broker_epoch', 'next_producer_id', 'unknown_tags')
+    __slots__ = ("broker_id", "broker_epoch", "next_producer_id", "unknown_tags")
 
     broker_id: int
     broker_epoch: int
@@ -51,7 +53,7 @@ class ProducerIdsRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ProducerIdsRecord:
@@ -69,7 +71,10 @@ class ProducerIdsRecord:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ProducerIdsRecord, int]:
         broker_id, broker_epoch, next_producer_id = _iqq.unpack_from(buffer, position)
         position += 20
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ProducerIdsRecord(broker_id, broker_epoch, next_producer_id, tags), position
 
     __eq__ = structs_equal

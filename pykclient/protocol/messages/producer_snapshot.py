@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     EMPTY,
-    encode_count,
-    read_count,
+    append_structs,
     read_message,
     read_structs,
     struct_repr,
@@ -30,14 +31,8 @@ class ProducerEntry:
     """ProducerEntry, version 1."""
 
     __slots__ = (
-        'producer_id',
-        'epoch',
-        'last_sequence',
-        'last_offset',
-        'offset_delta',
-        'timestamp',
-        'coordinator_epoch',
-        'current_txn_first_offset',
+        "producer_id", "epoch", "last_sequence", "last_offset", "offset_delta", "timestamp",
+        "coordinator_epoch", "current_txn_first_offset",
     )
 
     producer_id: int
@@ -72,28 +67,19 @@ class ProducerEntry:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_qhiqiqiq.pack(
-            self.producer_id,
-            self.epoch,
-            self.last_sequence,
-            self.last_offset,
-            self.offset_delta,
-            self.timestamp,
-            self.coordinator_epoch,
-            self.current_txn_first_offset,
+            self.producer_id, self.epoch, self.last_sequence, self.last_offset, self.offset_delta,
+            self.timestamp, self.coordinator_epoch, self.current_txn_first_offset,
         ))
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ProducerEntry, int]:
-        producer_id, epoch, last_sequence, last_offset, offset_delta, timestamp, coordinator_epoch, current_txn_first_offset = _qhiqiqiq.unpack_from(buffer, position)
+        (
+            producer_id, epoch, last_sequence, last_offset, offset_delta, timestamp, coordinator_epoch,
+            current_txn_first_offset,
+        ) = _qhiqiqiq.unpack_from(buffer, position)
         position += 46
         return ProducerEntry(
-            producer_id,
-            epoch,
-            last_sequence,
-            last_offset,
-            offset_delta,
-            timestamp,
-            coordinator_epoch,
+            producer_id, epoch, last_sequence, last_offset, offset_delta, timestamp, coordinator_epoch,
             current_txn_first_offset,
         ), position
 
@@ -105,7 +91,7 @@ class ProducerEntry:
 class ProducerSnapshot:
     """ProducerSnapshot, version 1."""
 
-    __slots__ = ('crc', 'producer_entries')
+    __slots__ = ("crc", "producer_entries")
 
     crc: int
     producer_entries: list[ProducerEntry]
@@ -120,7 +106,7 @@ class ProducerSnapshot:
         self.producer_entries = [] if producer_entries is EMPTY else producer_entries
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ProducerSnapshot:
@@ -129,16 +115,13 @@ class ProducerSnapshot:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_I.pack(self.crc))
-        append(encode_count(self.producer_entries))
-        for item in self.producer_entries:
-            item._write(out, version)
+        append_structs(out, self.producer_entries, version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ProducerSnapshot, int]:
         (crc,) = _I.unpack_from(buffer, position)
         position += 4
-        count, position = read_count(buffer, position, 46)
-        producer_entries, position = read_structs(buffer, position, version, count, ProducerEntry._read)
+        producer_entries, position = read_structs(buffer, position, version, ProducerEntry._read, 46)
         return ProducerSnapshot(crc, producer_entries), position
 
     __eq__ = structs_equal

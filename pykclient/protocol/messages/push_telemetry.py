@@ -10,17 +10,19 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
     ZERO_UUID,
-    append_tags,
     encode_compact_size,
     read_compact_bytes,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -33,12 +35,8 @@ class PushTelemetryRequest:
     """PushTelemetryRequest, version 0."""
 
     __slots__ = (
-        'client_instance_id',
-        'subscription_id',
-        'terminating',
-        'compression_type',
-        'metrics',
-        'unknown_tags',
+        "client_instance_id", "subscription_id", "terminating", "compression_type", "metrics",
+        "unknown_tags",
     )
 
     client_instance_id: UUID
@@ -70,7 +68,7 @@ class PushTelemetryRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> PushTelemetryRequest:
@@ -79,10 +77,7 @@ class PushTelemetryRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_uitb.pack(
-            self.client_instance_id.bytes,
-            self.subscription_id,
-            self.terminating,
-            self.compression_type,
+            self.client_instance_id.bytes, self.subscription_id, self.terminating, self.compression_type,
         ))
         append(encode_compact_size(self.metrics))
         append(self.metrics)
@@ -97,14 +92,12 @@ class PushTelemetryRequest:
         position += 22
         client_instance_id = uuid_of(client_instance_id)
         metrics, position = read_compact_bytes(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PushTelemetryRequest(
-            client_instance_id,
-            subscription_id,
-            terminating,
-            compression_type,
-            metrics,
-            tags,
+            client_instance_id, subscription_id, terminating, compression_type, metrics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -115,7 +108,7 @@ class PushTelemetryRequest:
 class PushTelemetryResponse:
     """PushTelemetryResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -137,7 +130,7 @@ class PushTelemetryResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> PushTelemetryResponse:
@@ -155,7 +148,10 @@ class PushTelemetryResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PushTelemetryResponse, int]:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PushTelemetryResponse(throttle_time_ms, error_code, tags), position
 
     __eq__ = structs_equal

@@ -10,22 +10,23 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_string,
-    not_carried,
-    read_compact_nullable_count,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    not_carried,
+    read_compact_nullable_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -38,7 +39,7 @@ _iiiq = Struct(">iiiq")
 class Voter:
     """Voter, version 0."""
 
-    __slots__ = ('voter_id', 'unknown_tags')
+    __slots__ = ("voter_id", "unknown_tags")
 
     voter_id: int
     unknown_tags: dict[int, bytes] | None
@@ -59,7 +60,10 @@ class Voter:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Voter, int]:
         (voter_id,) = _i.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Voter(voter_id, tags), position
 
     __eq__ = structs_equal
@@ -71,14 +75,8 @@ class QuorumStateData:
     """QuorumStateData, versions 0 to 1."""
 
     __slots__ = (
-        'cluster_id',
-        'leader_id',
-        'leader_epoch',
-        'voted_id',
-        'voted_directory_id',
-        'applied_offset',
-        'current_voters',
-        'unknown_tags',
+        "cluster_id", "leader_id", "leader_epoch", "voted_id", "voted_directory_id", "applied_offset",
+        "current_voters", "unknown_tags",
     )
 
     cluster_id: str
@@ -116,7 +114,7 @@ class QuorumStateData:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> QuorumStateData:
@@ -144,9 +142,7 @@ class QuorumStateData:
             if self.current_voters is None:
                 append(b"\0")
             else:
-                append(encode_compact_count(self.current_voters))
-                for item in self.current_voters:
-                    item._write(out, version)
+                append_compact_structs(out, self.current_voters, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -171,20 +167,13 @@ class QuorumStateData:
         if version >= 1:
             current_voters = []
         else:
-            count, position = read_compact_nullable_count(buffer, position, 5)
-            if count < 0:
-                current_voters = None
-            else:
-                current_voters, position = read_structs(buffer, position, version, count, Voter._read)
-        tags, position = read_unknown_tags(buffer, position)
+            current_voters, position = read_compact_nullable_structs(buffer, position, version, Voter._read, 5)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return QuorumStateData(
-            cluster_id,
-            leader_id,
-            leader_epoch,
-            voted_id,
-            voted_directory_id,
-            applied_offset,
-            current_voters,
+            cluster_id, leader_id, leader_epoch, voted_id, voted_directory_id, applied_offset, current_voters,
             tags,
         ), position
 

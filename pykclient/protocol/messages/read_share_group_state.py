@@ -10,23 +10,24 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -41,7 +42,7 @@ _qqbh = Struct(">qqbh")
 class PartitionData:
     """PartitionData, version 0."""
 
-    __slots__ = ('partition', 'leader_epoch', 'unknown_tags')
+    __slots__ = ("partition", "leader_epoch", "unknown_tags")
 
     partition: int
     leader_epoch: int
@@ -69,7 +70,10 @@ class PartitionData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionData, int]:
         partition, leader_epoch = _ii.unpack_from(buffer, position)
         position += 8
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PartitionData(partition, leader_epoch, tags), position
 
     __eq__ = structs_equal
@@ -80,7 +84,7 @@ class PartitionData:
 class ReadStateData:
     """ReadStateData, version 0."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[PartitionData]
@@ -98,10 +102,8 @@ class ReadStateData:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -112,9 +114,11 @@ class ReadStateData:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 9)
-        partitions, position = read_structs(buffer, position, version, count, PartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionData._read, 9)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ReadStateData(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -125,7 +129,7 @@ class ReadStateData:
 class ReadShareGroupStateRequest:
     """ReadShareGroupStateRequest, version 0."""
 
-    __slots__ = ('group_id', 'topics', 'unknown_tags')
+    __slots__ = ("group_id", "topics", "unknown_tags")
 
     group_id: str
     topics: list[ReadStateData]
@@ -147,7 +151,7 @@ class ReadShareGroupStateRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ReadShareGroupStateRequest:
@@ -156,9 +160,7 @@ class ReadShareGroupStateRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.group_id))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -167,9 +169,11 @@ class ReadShareGroupStateRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReadShareGroupStateRequest, int]:
         group_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 18)
-        topics, position = read_structs(buffer, position, version, count, ReadStateData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, ReadStateData._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ReadShareGroupStateRequest(group_id, topics, tags), position
 
     __eq__ = structs_equal
@@ -180,7 +184,7 @@ class ReadShareGroupStateRequest:
 class StateBatch:
     """StateBatch, version 0."""
 
-    __slots__ = ('first_offset', 'last_offset', 'delivery_state', 'delivery_count', 'unknown_tags')
+    __slots__ = ("first_offset", "last_offset", "delivery_state", "delivery_count", "unknown_tags")
 
     first_offset: int
     last_offset: int
@@ -214,7 +218,10 @@ class StateBatch:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[StateBatch, int]:
         first_offset, last_offset, delivery_state, delivery_count = _qqbh.unpack_from(buffer, position)
         position += 19
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return StateBatch(first_offset, last_offset, delivery_state, delivery_count, tags), position
 
     __eq__ = structs_equal
@@ -226,13 +233,8 @@ class PartitionResult:
     """PartitionResult, version 0."""
 
     __slots__ = (
-        'partition',
-        'error_code',
-        'error_message',
-        'state_epoch',
-        'start_offset',
-        'state_batches',
-        'unknown_tags',
+        "partition", "error_code", "error_message", "state_epoch", "start_offset", "state_batches",
+        "unknown_tags",
     )
 
     partition: int
@@ -266,9 +268,7 @@ class PartitionResult:
         append(_ih.pack(self.partition, self.error_code))
         append(encode_compact_nullable_string(self.error_message))
         append(_iq.pack(self.state_epoch, self.start_offset))
-        append(encode_compact_count(self.state_batches))
-        for item in self.state_batches:
-            item._write(out, version)
+        append_compact_structs(out, self.state_batches, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -281,17 +281,13 @@ class PartitionResult:
         error_message, position = read_compact_nullable_string(buffer, position)
         state_epoch, start_offset = _iq.unpack_from(buffer, position)
         position += 12
-        count, position = read_compact_count(buffer, position, 20)
-        state_batches, position = read_structs(buffer, position, version, count, StateBatch._read)
-        tags, position = read_unknown_tags(buffer, position)
+        state_batches, position = read_compact_structs(buffer, position, version, StateBatch._read, 20)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PartitionResult(
-            partition,
-            error_code,
-            error_message,
-            state_epoch,
-            start_offset,
-            state_batches,
-            tags,
+            partition, error_code, error_message, state_epoch, start_offset, state_batches, tags,
         ), position
 
     __eq__ = structs_equal
@@ -302,7 +298,7 @@ class PartitionResult:
 class ReadStateResult:
     """ReadStateResult, version 0."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[PartitionResult]
@@ -320,10 +316,8 @@ class ReadStateResult:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -334,9 +328,11 @@ class ReadStateResult:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 21)
-        partitions, position = read_structs(buffer, position, version, count, PartitionResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionResult._read, 21)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ReadStateResult(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -347,7 +343,7 @@ class ReadStateResult:
 class ReadShareGroupStateResponse:
     """ReadShareGroupStateResponse, version 0."""
 
-    __slots__ = ('results', 'unknown_tags')
+    __slots__ = ("results", "unknown_tags")
 
     results: list[ReadStateResult]
     unknown_tags: dict[int, bytes] | None
@@ -366,7 +362,7 @@ class ReadShareGroupStateResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ReadShareGroupStateResponse:
@@ -374,9 +370,7 @@ class ReadShareGroupStateResponse:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.results))
-        for item in self.results:
-            item._write(out, version)
+        append_compact_structs(out, self.results, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -384,9 +378,11 @@ class ReadShareGroupStateResponse:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReadShareGroupStateResponse, int]:
-        count, position = read_compact_count(buffer, position, 18)
-        results, position = read_structs(buffer, position, version, count, ReadStateResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        results, position = read_compact_structs(buffer, position, version, ReadStateResult._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ReadShareGroupStateResponse(results, tags), position
 
     __eq__ = structs_equal

@@ -10,23 +10,24 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -41,7 +42,7 @@ _iiqi = Struct(">iiqi")
 class PartitionData:
     """PartitionData, versions 0 to 1."""
 
-    __slots__ = ('partition', 'leader_epoch', 'unknown_tags')
+    __slots__ = ("partition", "leader_epoch", "unknown_tags")
 
     partition: int
     leader_epoch: int
@@ -69,7 +70,10 @@ class PartitionData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionData, int]:
         partition, leader_epoch = _ii.unpack_from(buffer, position)
         position += 8
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PartitionData(partition, leader_epoch, tags), position
 
     __eq__ = structs_equal
@@ -80,7 +84,7 @@ class PartitionData:
 class ReadStateSummaryData:
     """ReadStateSummaryData, versions 0 to 1."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[PartitionData]
@@ -98,10 +102,8 @@ class ReadStateSummaryData:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -112,9 +114,11 @@ class ReadStateSummaryData:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 9)
-        partitions, position = read_structs(buffer, position, version, count, PartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionData._read, 9)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ReadStateSummaryData(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -125,7 +129,7 @@ class ReadStateSummaryData:
 class ReadShareGroupStateSummaryRequest:
     """ReadShareGroupStateSummaryRequest, versions 0 to 1."""
 
-    __slots__ = ('group_id', 'topics', 'unknown_tags')
+    __slots__ = ("group_id", "topics", "unknown_tags")
 
     group_id: str
     topics: list[ReadStateSummaryData]
@@ -147,7 +151,7 @@ class ReadShareGroupStateSummaryRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ReadShareGroupStateSummaryRequest:
@@ -156,9 +160,7 @@ class ReadShareGroupStateSummaryRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.group_id))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -167,9 +169,11 @@ class ReadShareGroupStateSummaryRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReadShareGroupStateSummaryRequest, int]:
         group_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 18)
-        topics, position = read_structs(buffer, position, version, count, ReadStateSummaryData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, ReadStateSummaryData._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ReadShareGroupStateSummaryRequest(group_id, topics, tags), position
 
     __eq__ = structs_equal
@@ -181,14 +185,8 @@ class PartitionResult:
     """PartitionResult, versions 0 to 1."""
 
     __slots__ = (
-        'partition',
-        'error_code',
-        'error_message',
-        'state_epoch',
-        'leader_epoch',
-        'start_offset',
-        'delivery_complete_count',
-        'unknown_tags',
+        "partition", "error_code", "error_message", "state_epoch", "leader_epoch", "start_offset",
+        "delivery_complete_count", "unknown_tags",
     )
 
     partition: int
@@ -245,16 +243,13 @@ class PartitionResult:
             state_epoch, leader_epoch, start_offset = _iiq.unpack_from(buffer, position)
             position += 16
             delivery_complete_count = -1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PartitionResult(
-            partition,
-            error_code,
-            error_message,
-            state_epoch,
-            leader_epoch,
-            start_offset,
-            delivery_complete_count,
-            tags,
+            partition, error_code, error_message, state_epoch, leader_epoch, start_offset,
+            delivery_complete_count, tags,
         ), position
 
     __eq__ = structs_equal
@@ -265,7 +260,7 @@ class PartitionResult:
 class ReadStateSummaryResult:
     """ReadStateSummaryResult, versions 0 to 1."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[PartitionResult]
@@ -283,10 +278,8 @@ class ReadStateSummaryResult:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -297,9 +290,11 @@ class ReadStateSummaryResult:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 24)
-        partitions, position = read_structs(buffer, position, version, count, PartitionResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionResult._read, 24)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ReadStateSummaryResult(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -310,7 +305,7 @@ class ReadStateSummaryResult:
 class ReadShareGroupStateSummaryResponse:
     """ReadShareGroupStateSummaryResponse, versions 0 to 1."""
 
-    __slots__ = ('results', 'unknown_tags')
+    __slots__ = ("results", "unknown_tags")
 
     results: list[ReadStateSummaryResult]
     unknown_tags: dict[int, bytes] | None
@@ -329,7 +324,7 @@ class ReadShareGroupStateSummaryResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ReadShareGroupStateSummaryResponse:
@@ -337,9 +332,7 @@ class ReadShareGroupStateSummaryResponse:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.results))
-        for item in self.results:
-            item._write(out, version)
+        append_compact_structs(out, self.results, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -347,9 +340,11 @@ class ReadShareGroupStateSummaryResponse:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReadShareGroupStateSummaryResponse, int]:
-        count, position = read_compact_count(buffer, position, 18)
-        results, position = read_structs(buffer, position, version, count, ReadStateSummaryResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        results, position = read_compact_structs(buffer, position, version, ReadStateSummaryResult._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ReadShareGroupStateSummaryResponse(results, tags), position
 
     __eq__ = structs_equal

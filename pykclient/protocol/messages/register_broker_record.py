@@ -10,29 +10,31 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    not_carried,
-    read_compact_count,
-    read_compact_nullable_count,
+    encode_compact_uuids,
     read_compact_nullable_string,
+    read_compact_nullable_uuids,
     read_compact_string,
+    read_compact_uuids,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
-    read_uuids,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -48,7 +50,7 @@ _ituq = Struct(">i?16sq")
 class BrokerEndpoint:
     """BrokerEndpoint, versions 0 to 4."""
 
-    __slots__ = ('name', 'host', 'port', 'security_protocol', 'unknown_tags')
+    __slots__ = ("name", "host", "port", "security_protocol", "unknown_tags")
 
     name: str
     host: str
@@ -86,7 +88,10 @@ class BrokerEndpoint:
         host, position = read_compact_string(buffer, position)
         port, security_protocol = _Hh.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return BrokerEndpoint(name, host, port, security_protocol, tags), position
 
     __eq__ = structs_equal
@@ -97,7 +102,7 @@ class BrokerEndpoint:
 class BrokerFeature:
     """BrokerFeature, versions 0 to 4."""
 
-    __slots__ = ('name', 'min_supported_version', 'max_supported_version', 'unknown_tags')
+    __slots__ = ("name", "min_supported_version", "max_supported_version", "unknown_tags")
 
     name: str
     min_supported_version: int
@@ -130,7 +135,10 @@ class BrokerFeature:
         name, position = read_compact_string(buffer, position)
         min_supported_version, max_supported_version = _hh.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return BrokerFeature(name, min_supported_version, max_supported_version, tags), position
 
     __eq__ = structs_equal
@@ -142,18 +150,8 @@ class RegisterBrokerRecord:
     """RegisterBrokerRecord, versions 0 to 4."""
 
     __slots__ = (
-        'broker_id',
-        'is_migrating_zk_broker',
-        'incarnation_id',
-        'broker_epoch',
-        'end_points',
-        'features',
-        'rack',
-        'fenced',
-        'in_controlled_shutdown',
-        'log_dirs',
-        'cordoned_log_dirs',
-        'unknown_tags',
+        "broker_id", "is_migrating_zk_broker", "incarnation_id", "broker_epoch", "end_points", "features",
+        "rack", "fenced", "in_controlled_shutdown", "log_dirs", "cordoned_log_dirs", "unknown_tags",
     )
 
     broker_id: int
@@ -203,7 +201,7 @@ class RegisterBrokerRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 4)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RegisterBrokerRecord:
@@ -213,21 +211,14 @@ class RegisterBrokerRecord:
         append = out.append
         if version >= 2:
             append(_ituq.pack(
-                self.broker_id,
-                self.is_migrating_zk_broker,
-                self.incarnation_id.bytes,
-                self.broker_epoch,
+                self.broker_id, self.is_migrating_zk_broker, self.incarnation_id.bytes, self.broker_epoch,
             ))
         else:
             if self.is_migrating_zk_broker:
                 raise not_carried(self, "is_migrating_zk_broker", version)
             append(_iuq.pack(self.broker_id, self.incarnation_id.bytes, self.broker_epoch))
-        append(encode_compact_count(self.end_points))
-        for item in self.end_points:
-            item._write(out, version)
-        append(encode_compact_count(self.features))
-        for item in self.features:
-            item._write(out, version)
+        append_compact_structs(out, self.end_points, version)
+        append_compact_structs(out, self.features, version)
         append(encode_compact_nullable_string(self.rack))
         if version >= 1:
             append(_tt.pack(self.fenced, self.in_controlled_shutdown))
@@ -238,24 +229,14 @@ class RegisterBrokerRecord:
         known: list[tuple[int, bytes]] = []
         if version >= 3:
             if self.log_dirs:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.log_dirs))
-                for item in self.log_dirs:
-                    part.append(item.bytes)
-                known.append((0, b"".join(part)))
-        else:
-            if self.log_dirs:
-                raise not_carried(self, "log_dirs", version)
+                known.append((0, encode_compact_uuids(self.log_dirs)))
+        elif self.log_dirs:
+            raise not_carried(self, "log_dirs", version)
         if version >= 4:
             if self.cordoned_log_dirs is not None:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.cordoned_log_dirs))
-                for item in self.cordoned_log_dirs:
-                    part.append(item.bytes)
-                known.append((1, b"".join(part)))
-        else:
-            if self.cordoned_log_dirs is not None:
-                raise not_carried(self, "cordoned_log_dirs", version)
+                known.append((1, encode_compact_uuids(self.cordoned_log_dirs)))
+        elif self.cordoned_log_dirs is not None:
+            raise not_carried(self, "cordoned_log_dirs", version)
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -272,10 +253,8 @@ class RegisterBrokerRecord:
             position += 28
             incarnation_id = uuid_of(incarnation_id)
             is_migrating_zk_broker = False
-        count, position = read_compact_count(buffer, position, 7)
-        end_points, position = read_structs(buffer, position, version, count, BrokerEndpoint._read)
-        count, position = read_compact_count(buffer, position, 6)
-        features, position = read_structs(buffer, position, version, count, BrokerFeature._read)
+        end_points, position = read_compact_structs(buffer, position, version, BrokerEndpoint._read, 7)
+        features, position = read_compact_structs(buffer, position, version, BrokerFeature._read, 6)
         rack, position = read_compact_nullable_string(buffer, position)
         if version >= 1:
             fenced, in_controlled_shutdown = _tt.unpack_from(buffer, position)
@@ -295,33 +274,18 @@ class RegisterBrokerRecord:
             for _ in range(count):
                 tag, position, end = read_tag(buffer, position, tag)
                 if tag == 0 and version >= 3:
-                    count, position = read_compact_count(buffer, position, 16)
-                    log_dirs, position = read_uuids(buffer, position, count)
+                    log_dirs, position = read_compact_uuids(buffer, position)
                 elif tag == 1 and version >= 4:
-                    count, position = read_compact_nullable_count(buffer, position, 16)
-                    if count < 0:
-                        cordoned_log_dirs = None
-                    else:
-                        cordoned_log_dirs, position = read_uuids(buffer, position, count)
+                    cordoned_log_dirs, position = read_compact_nullable_uuids(buffer, position)
                 else:
                     tags = tags or {}
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return RegisterBrokerRecord(
-            broker_id,
-            is_migrating_zk_broker,
-            incarnation_id,
-            broker_epoch,
-            end_points,
-            features,
-            rack,
-            fenced,
-            in_controlled_shutdown,
-            log_dirs,
-            cordoned_log_dirs,
-            tags,
+            broker_id, is_migrating_zk_broker, incarnation_id, broker_epoch, end_points, features, rack, fenced,
+            in_controlled_shutdown, log_dirs, cordoned_log_dirs, tags,
         ), position
 
     __eq__ = structs_equal

@@ -10,21 +10,22 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_string,
-    read_compact_count,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -37,7 +38,7 @@ _iut = Struct(">i16s?")
 class ControllerEndpoint:
     """ControllerEndpoint, version 0."""
 
-    __slots__ = ('name', 'host', 'port', 'security_protocol', 'unknown_tags')
+    __slots__ = ("name", "host", "port", "security_protocol", "unknown_tags")
 
     name: str
     host: str
@@ -75,7 +76,10 @@ class ControllerEndpoint:
         host, position = read_compact_string(buffer, position)
         port, security_protocol = _Hh.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ControllerEndpoint(name, host, port, security_protocol, tags), position
 
     __eq__ = structs_equal
@@ -86,7 +90,7 @@ class ControllerEndpoint:
 class ControllerFeature:
     """ControllerFeature, version 0."""
 
-    __slots__ = ('name', 'min_supported_version', 'max_supported_version', 'unknown_tags')
+    __slots__ = ("name", "min_supported_version", "max_supported_version", "unknown_tags")
 
     name: str
     min_supported_version: int
@@ -119,7 +123,10 @@ class ControllerFeature:
         name, position = read_compact_string(buffer, position)
         min_supported_version, max_supported_version = _hh.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ControllerFeature(name, min_supported_version, max_supported_version, tags), position
 
     __eq__ = structs_equal
@@ -131,12 +138,7 @@ class RegisterControllerRecord:
     """RegisterControllerRecord, version 0."""
 
     __slots__ = (
-        'controller_id',
-        'incarnation_id',
-        'zk_migration_ready',
-        'end_points',
-        'features',
-        'unknown_tags',
+        "controller_id", "incarnation_id", "zk_migration_ready", "end_points", "features", "unknown_tags",
     )
 
     controller_id: int
@@ -168,7 +170,7 @@ class RegisterControllerRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RegisterControllerRecord:
@@ -177,12 +179,8 @@ class RegisterControllerRecord:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_iut.pack(self.controller_id, self.incarnation_id.bytes, self.zk_migration_ready))
-        append(encode_compact_count(self.end_points))
-        for item in self.end_points:
-            item._write(out, version)
-        append(encode_compact_count(self.features))
-        for item in self.features:
-            item._write(out, version)
+        append_compact_structs(out, self.end_points, version)
+        append_compact_structs(out, self.features, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -193,18 +191,14 @@ class RegisterControllerRecord:
         controller_id, incarnation_id, zk_migration_ready = _iut.unpack_from(buffer, position)
         position += 21
         incarnation_id = uuid_of(incarnation_id)
-        count, position = read_compact_count(buffer, position, 7)
-        end_points, position = read_structs(buffer, position, version, count, ControllerEndpoint._read)
-        count, position = read_compact_count(buffer, position, 6)
-        features, position = read_structs(buffer, position, version, count, ControllerFeature._read)
-        tags, position = read_unknown_tags(buffer, position)
+        end_points, position = read_compact_structs(buffer, position, version, ControllerEndpoint._read, 7)
+        features, position = read_compact_structs(buffer, position, version, ControllerFeature._read, 6)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RegisterControllerRecord(
-            controller_id,
-            incarnation_id,
-            zk_migration_ready,
-            end_points,
-            features,
-            tags,
+            controller_id, incarnation_id, zk_migration_ready, end_points, features, tags,
         ), position
 
     __eq__ = structs_equal

@@ -10,27 +10,28 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    NOT_GIVEN,
     ZERO_UUID,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
     encode_compact_size,
     encode_compact_string,
-    read_compact_count,
     read_compact_nullable_bytes,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    NOT_GIVEN,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -47,7 +48,7 @@ _qqiqq = Struct(">qqiqq")
 class TopicIdPartitionEntry:
     """TopicIdPartitionEntry, version 0."""
 
-    __slots__ = ('name', 'id', 'partition', 'unknown_tags')
+    __slots__ = ("name", "id", "partition", "unknown_tags")
 
     name: str
     id: UUID
@@ -81,8 +82,15 @@ class TopicIdPartitionEntry:
         id, partition = _ui.unpack_from(buffer, position)
         position += 20
         id = uuid_of(id)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicIdPartitionEntry(name, id, partition, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.name or self.id != ZERO_UUID or self.partition != 0 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -92,7 +100,7 @@ class TopicIdPartitionEntry:
 class RemoteLogSegmentIdEntry:
     """RemoteLogSegmentIdEntry, version 0."""
 
-    __slots__ = ('topic_id_partition', 'id', 'unknown_tags')
+    __slots__ = ("topic_id_partition", "id", "unknown_tags")
 
     topic_id_partition: TopicIdPartitionEntry
     id: UUID
@@ -111,7 +119,7 @@ class RemoteLogSegmentIdEntry:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         self.topic_id_partition._write(out, version)
-        append(_u.pack(self.id.bytes))
+        append(self.id.bytes)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -123,8 +131,15 @@ class RemoteLogSegmentIdEntry:
         (id,) = _u.unpack_from(buffer, position)
         position += 16
         id = uuid_of(id)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RemoteLogSegmentIdEntry(topic_id_partition, id, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.topic_id_partition._is_set() or self.id != ZERO_UUID or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -134,7 +149,7 @@ class RemoteLogSegmentIdEntry:
 class SegmentLeaderEpochEntry:
     """SegmentLeaderEpochEntry, version 0."""
 
-    __slots__ = ('leader_epoch', 'offset', 'unknown_tags')
+    __slots__ = ("leader_epoch", "offset", "unknown_tags")
 
     leader_epoch: int
     offset: int
@@ -162,7 +177,10 @@ class SegmentLeaderEpochEntry:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[SegmentLeaderEpochEntry, int]:
         leader_epoch, offset = _iq.unpack_from(buffer, position)
         position += 12
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return SegmentLeaderEpochEntry(leader_epoch, offset, tags), position
 
     __eq__ = structs_equal
@@ -174,18 +192,9 @@ class RemoteLogSegmentMetadataRecord:
     """RemoteLogSegmentMetadataRecord, version 0."""
 
     __slots__ = (
-        'remote_log_segment_id',
-        'start_offset',
-        'end_offset',
-        'broker_id',
-        'max_timestamp_ms',
-        'event_timestamp_ms',
-        'segment_leader_epochs',
-        'segment_size_in_bytes',
-        'custom_metadata',
-        'remote_log_segment_state',
-        'txn_index_empty',
-        'unknown_tags',
+        "remote_log_segment_id", "start_offset", "end_offset", "broker_id", "max_timestamp_ms",
+        "event_timestamp_ms", "segment_leader_epochs", "segment_size_in_bytes", "custom_metadata",
+        "remote_log_segment_state", "txn_index_empty", "unknown_tags",
     )
 
     remote_log_segment_id: RemoteLogSegmentIdEntry
@@ -235,7 +244,7 @@ class RemoteLogSegmentMetadataRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RemoteLogSegmentMetadataRecord:
@@ -245,15 +254,9 @@ class RemoteLogSegmentMetadataRecord:
         append = out.append
         self.remote_log_segment_id._write(out, version)
         append(_qqiqq.pack(
-            self.start_offset,
-            self.end_offset,
-            self.broker_id,
-            self.max_timestamp_ms,
-            self.event_timestamp_ms,
+            self.start_offset, self.end_offset, self.broker_id, self.max_timestamp_ms, self.event_timestamp_ms,
         ))
-        append(encode_compact_count(self.segment_leader_epochs))
-        for item in self.segment_leader_epochs:
-            item._write(out, version)
+        append_compact_structs(out, self.segment_leader_epochs, version)
         append(_i.pack(self.segment_size_in_bytes))
         if self.custom_metadata is None:
             append(b"\0")
@@ -263,9 +266,7 @@ class RemoteLogSegmentMetadataRecord:
         append(_b.pack(self.remote_log_segment_state))
         known: list[tuple[int, bytes]] = []
         if self.txn_index_empty:
-            part: list[Buffer] = []
-            part.append(_t.pack(self.txn_index_empty))
-            known.append((0, b"".join(part)))
+            known.append((0, _t.pack(self.txn_index_empty)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -274,10 +275,13 @@ class RemoteLogSegmentMetadataRecord:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RemoteLogSegmentMetadataRecord, int]:
         remote_log_segment_id, position = RemoteLogSegmentIdEntry._read(buffer, position, version)
-        start_offset, end_offset, broker_id, max_timestamp_ms, event_timestamp_ms = _qqiqq.unpack_from(buffer, position)
+        (
+            start_offset, end_offset, broker_id, max_timestamp_ms, event_timestamp_ms,
+        ) = _qqiqq.unpack_from(buffer, position)
         position += 36
-        count, position = read_compact_count(buffer, position, 13)
-        segment_leader_epochs, position = read_structs(buffer, position, version, count, SegmentLeaderEpochEntry._read)
+        segment_leader_epochs, position = read_compact_structs(
+            buffer, position, version, SegmentLeaderEpochEntry._read, 13,
+        )
         (segment_size_in_bytes,) = _i.unpack_from(buffer, position)
         position += 4
         custom_metadata, position = read_compact_nullable_bytes(buffer, position)
@@ -300,20 +304,11 @@ class RemoteLogSegmentMetadataRecord:
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return RemoteLogSegmentMetadataRecord(
-            remote_log_segment_id,
-            start_offset,
-            end_offset,
-            broker_id,
-            max_timestamp_ms,
-            event_timestamp_ms,
-            segment_leader_epochs,
-            segment_size_in_bytes,
-            custom_metadata,
-            remote_log_segment_state,
-            txn_index_empty,
-            tags,
+            remote_log_segment_id, start_offset, end_offset, broker_id, max_timestamp_ms, event_timestamp_ms,
+            segment_leader_epochs, segment_size_in_bytes, custom_metadata, remote_log_segment_state,
+            txn_index_empty, tags,
         ), position
 
     __eq__ = structs_equal

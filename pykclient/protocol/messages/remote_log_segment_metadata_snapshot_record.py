@@ -10,24 +10,25 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
     encode_compact_size,
-    read_compact_count,
     read_compact_nullable_bytes,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -42,7 +43,7 @@ _iq = Struct(">iq")
 class SegmentLeaderEpochEntry:
     """SegmentLeaderEpochEntry, version 0."""
 
-    __slots__ = ('leader_epoch', 'offset', 'unknown_tags')
+    __slots__ = ("leader_epoch", "offset", "unknown_tags")
 
     leader_epoch: int
     offset: int
@@ -70,7 +71,10 @@ class SegmentLeaderEpochEntry:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[SegmentLeaderEpochEntry, int]:
         leader_epoch, offset = _iq.unpack_from(buffer, position)
         position += 12
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return SegmentLeaderEpochEntry(leader_epoch, offset, tags), position
 
     __eq__ = structs_equal
@@ -82,18 +86,9 @@ class RemoteLogSegmentMetadataSnapshotRecord:
     """RemoteLogSegmentMetadataSnapshotRecord, version 0."""
 
     __slots__ = (
-        'segment_id',
-        'start_offset',
-        'end_offset',
-        'broker_id',
-        'max_timestamp_ms',
-        'event_timestamp_ms',
-        'segment_leader_epochs',
-        'segment_size_in_bytes',
-        'custom_metadata',
-        'remote_log_segment_state',
-        'txn_index_empty',
-        'unknown_tags',
+        "segment_id", "start_offset", "end_offset", "broker_id", "max_timestamp_ms", "event_timestamp_ms",
+        "segment_leader_epochs", "segment_size_in_bytes", "custom_metadata", "remote_log_segment_state",
+        "txn_index_empty", "unknown_tags",
     )
 
     segment_id: UUID
@@ -143,7 +138,7 @@ class RemoteLogSegmentMetadataSnapshotRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RemoteLogSegmentMetadataSnapshotRecord:
@@ -152,16 +147,10 @@ class RemoteLogSegmentMetadataSnapshotRecord:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_uqqiqq.pack(
-            self.segment_id.bytes,
-            self.start_offset,
-            self.end_offset,
-            self.broker_id,
-            self.max_timestamp_ms,
+            self.segment_id.bytes, self.start_offset, self.end_offset, self.broker_id, self.max_timestamp_ms,
             self.event_timestamp_ms,
         ))
-        append(encode_compact_count(self.segment_leader_epochs))
-        for item in self.segment_leader_epochs:
-            item._write(out, version)
+        append_compact_structs(out, self.segment_leader_epochs, version)
         append(_i.pack(self.segment_size_in_bytes))
         if self.custom_metadata is None:
             append(b"\0")
@@ -171,9 +160,7 @@ class RemoteLogSegmentMetadataSnapshotRecord:
         append(_b.pack(self.remote_log_segment_state))
         known: list[tuple[int, bytes]] = []
         if self.txn_index_empty:
-            part: list[Buffer] = []
-            part.append(_t.pack(self.txn_index_empty))
-            known.append((0, b"".join(part)))
+            known.append((0, _t.pack(self.txn_index_empty)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -181,11 +168,14 @@ class RemoteLogSegmentMetadataSnapshotRecord:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RemoteLogSegmentMetadataSnapshotRecord, int]:
-        segment_id, start_offset, end_offset, broker_id, max_timestamp_ms, event_timestamp_ms = _uqqiqq.unpack_from(buffer, position)
+        (
+            segment_id, start_offset, end_offset, broker_id, max_timestamp_ms, event_timestamp_ms,
+        ) = _uqqiqq.unpack_from(buffer, position)
         position += 52
         segment_id = uuid_of(segment_id)
-        count, position = read_compact_count(buffer, position, 13)
-        segment_leader_epochs, position = read_structs(buffer, position, version, count, SegmentLeaderEpochEntry._read)
+        segment_leader_epochs, position = read_compact_structs(
+            buffer, position, version, SegmentLeaderEpochEntry._read, 13,
+        )
         (segment_size_in_bytes,) = _i.unpack_from(buffer, position)
         position += 4
         custom_metadata, position = read_compact_nullable_bytes(buffer, position)
@@ -208,20 +198,11 @@ class RemoteLogSegmentMetadataSnapshotRecord:
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return RemoteLogSegmentMetadataSnapshotRecord(
-            segment_id,
-            start_offset,
-            end_offset,
-            broker_id,
-            max_timestamp_ms,
-            event_timestamp_ms,
-            segment_leader_epochs,
-            segment_size_in_bytes,
-            custom_metadata,
-            remote_log_segment_state,
-            txn_index_empty,
-            tags,
+            segment_id, start_offset, end_offset, broker_id, max_timestamp_ms, event_timestamp_ms,
+            segment_leader_epochs, segment_size_in_bytes, custom_metadata, remote_log_segment_state,
+            txn_index_empty, tags,
         ), position
 
     __eq__ = structs_equal

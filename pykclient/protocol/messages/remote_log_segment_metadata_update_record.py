@@ -10,20 +10,22 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    NOT_GIVEN,
     ZERO_UUID,
-    append_tags,
     encode_compact_size,
     encode_compact_string,
     read_compact_nullable_bytes,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    NOT_GIVEN,
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -37,7 +39,7 @@ _iq = Struct(">iq")
 class TopicIdPartitionEntry:
     """TopicIdPartitionEntry, version 0."""
 
-    __slots__ = ('name', 'id', 'partition', 'unknown_tags')
+    __slots__ = ("name", "id", "partition", "unknown_tags")
 
     name: str
     id: UUID
@@ -71,8 +73,15 @@ class TopicIdPartitionEntry:
         id, partition = _ui.unpack_from(buffer, position)
         position += 20
         id = uuid_of(id)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicIdPartitionEntry(name, id, partition, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.name or self.id != ZERO_UUID or self.partition != 0 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -82,7 +91,7 @@ class TopicIdPartitionEntry:
 class RemoteLogSegmentIdEntry:
     """RemoteLogSegmentIdEntry, version 0."""
 
-    __slots__ = ('topic_id_partition', 'id', 'unknown_tags')
+    __slots__ = ("topic_id_partition", "id", "unknown_tags")
 
     topic_id_partition: TopicIdPartitionEntry
     id: UUID
@@ -101,7 +110,7 @@ class RemoteLogSegmentIdEntry:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         self.topic_id_partition._write(out, version)
-        append(_u.pack(self.id.bytes))
+        append(self.id.bytes)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -113,8 +122,15 @@ class RemoteLogSegmentIdEntry:
         (id,) = _u.unpack_from(buffer, position)
         position += 16
         id = uuid_of(id)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RemoteLogSegmentIdEntry(topic_id_partition, id, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.topic_id_partition._is_set() or self.id != ZERO_UUID or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -125,12 +141,8 @@ class RemoteLogSegmentMetadataUpdateRecord:
     """RemoteLogSegmentMetadataUpdateRecord, version 0."""
 
     __slots__ = (
-        'remote_log_segment_id',
-        'broker_id',
-        'event_timestamp_ms',
-        'custom_metadata',
-        'remote_log_segment_state',
-        'unknown_tags',
+        "remote_log_segment_id", "broker_id", "event_timestamp_ms", "custom_metadata",
+        "remote_log_segment_state", "unknown_tags",
     )
 
     remote_log_segment_id: RemoteLogSegmentIdEntry
@@ -162,7 +174,7 @@ class RemoteLogSegmentMetadataUpdateRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RemoteLogSegmentMetadataUpdateRecord:
@@ -191,13 +203,12 @@ class RemoteLogSegmentMetadataUpdateRecord:
         custom_metadata, position = read_compact_nullable_bytes(buffer, position)
         (remote_log_segment_state,) = _b.unpack_from(buffer, position)
         position += 1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RemoteLogSegmentMetadataUpdateRecord(
-            remote_log_segment_id,
-            broker_id,
-            event_timestamp_ms,
-            custom_metadata,
-            remote_log_segment_state,
+            remote_log_segment_id, broker_id, event_timestamp_ms, custom_metadata, remote_log_segment_state,
             tags,
         ), position
 

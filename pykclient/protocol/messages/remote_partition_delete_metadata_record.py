@@ -10,18 +10,20 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    NOT_GIVEN,
     ZERO_UUID,
-    append_tags,
     encode_compact_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    NOT_GIVEN,
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -33,7 +35,7 @@ _iqb = Struct(">iqb")
 class TopicIdPartitionEntry:
     """TopicIdPartitionEntry, version 0."""
 
-    __slots__ = ('name', 'id', 'partition', 'unknown_tags')
+    __slots__ = ("name", "id", "partition", "unknown_tags")
 
     name: str
     id: UUID
@@ -67,8 +69,15 @@ class TopicIdPartitionEntry:
         id, partition = _ui.unpack_from(buffer, position)
         position += 20
         id = uuid_of(id)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicIdPartitionEntry(name, id, partition, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.name or self.id != ZERO_UUID or self.partition != 0 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -79,11 +88,8 @@ class RemotePartitionDeleteMetadataRecord:
     """RemotePartitionDeleteMetadataRecord, version 0."""
 
     __slots__ = (
-        'topic_id_partition',
-        'broker_id',
-        'event_timestamp_ms',
-        'remote_partition_delete_state',
-        'unknown_tags',
+        "topic_id_partition", "broker_id", "event_timestamp_ms", "remote_partition_delete_state",
+        "unknown_tags",
     )
 
     topic_id_partition: TopicIdPartitionEntry
@@ -112,7 +118,7 @@ class RemotePartitionDeleteMetadataRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RemotePartitionDeleteMetadataRecord:
@@ -132,13 +138,12 @@ class RemotePartitionDeleteMetadataRecord:
         topic_id_partition, position = TopicIdPartitionEntry._read(buffer, position, version)
         broker_id, event_timestamp_ms, remote_partition_delete_state = _iqb.unpack_from(buffer, position)
         position += 13
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RemotePartitionDeleteMetadataRecord(
-            topic_id_partition,
-            broker_id,
-            event_timestamp_ms,
-            remote_partition_delete_state,
-            tags,
+            topic_id_partition, broker_id, event_timestamp_ms, remote_partition_delete_state, tags,
         ), position
 
     __eq__ = structs_equal

@@ -10,15 +10,17 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
     ZERO_UUID,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
     append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -29,7 +31,7 @@ _u = Struct(">16s")
 class RemoveAccessControlEntryRecord:
     """RemoveAccessControlEntryRecord, version 0."""
 
-    __slots__ = ('id', 'unknown_tags')
+    __slots__ = ("id", "unknown_tags")
 
     id: UUID
     unknown_tags: dict[int, bytes] | None
@@ -44,7 +46,7 @@ class RemoveAccessControlEntryRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RemoveAccessControlEntryRecord:
@@ -52,7 +54,7 @@ class RemoveAccessControlEntryRecord:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.id.bytes))
+        append(self.id.bytes)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -63,7 +65,10 @@ class RemoveAccessControlEntryRecord:
         (id,) = _u.unpack_from(buffer, position)
         position += 16
         id = uuid_of(id)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RemoveAccessControlEntryRecord(id, tags), position
 
     __eq__ = structs_equal

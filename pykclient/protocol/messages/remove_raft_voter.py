@@ -10,17 +10,19 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
     ZERO_UUID,
-    append_tags,
     encode_compact_nullable_string,
     read_compact_nullable_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -32,7 +34,7 @@ _ih = Struct(">ih")
 class RemoveRaftVoterRequest:
     """RemoveRaftVoterRequest, version 0."""
 
-    __slots__ = ('cluster_id', 'voter_id', 'voter_directory_id', 'unknown_tags')
+    __slots__ = ("cluster_id", "voter_id", "voter_directory_id", "unknown_tags")
 
     cluster_id: str | None
     voter_id: int
@@ -57,7 +59,7 @@ class RemoveRaftVoterRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RemoveRaftVoterRequest:
@@ -78,7 +80,10 @@ class RemoveRaftVoterRequest:
         voter_id, voter_directory_id = _iu.unpack_from(buffer, position)
         position += 20
         voter_directory_id = uuid_of(voter_directory_id)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RemoveRaftVoterRequest(cluster_id, voter_id, voter_directory_id, tags), position
 
     __eq__ = structs_equal
@@ -89,7 +94,7 @@ class RemoveRaftVoterRequest:
 class RemoveRaftVoterResponse:
     """RemoveRaftVoterResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -114,7 +119,7 @@ class RemoveRaftVoterResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RemoveRaftVoterResponse:
@@ -134,7 +139,10 @@ class RemoveRaftVoterResponse:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RemoveRaftVoterResponse(throttle_time_ms, error_code, error_message, tags), position
 
     __eq__ = structs_equal

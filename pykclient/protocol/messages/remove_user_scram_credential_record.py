@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
     encode_compact_string,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
@@ -28,7 +30,7 @@ _b = Struct(">b")
 class RemoveUserScramCredentialRecord:
     """RemoveUserScramCredentialRecord, version 0."""
 
-    __slots__ = ('name', 'mechanism', 'unknown_tags')
+    __slots__ = ("name", "mechanism", "unknown_tags")
 
     name: str
     mechanism: int
@@ -50,7 +52,7 @@ class RemoveUserScramCredentialRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RemoveUserScramCredentialRecord:
@@ -70,7 +72,10 @@ class RemoveUserScramCredentialRecord:
         name, position = read_compact_string(buffer, position)
         (mechanism,) = _b.unpack_from(buffer, position)
         position += 1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RemoveUserScramCredentialRecord(name, mechanism, tags), position
 
     __eq__ = structs_equal

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
     encode_nullable_string,
-    read_message,
     read_nullable_string,
+)
+from pykclient.protocol.structs import (
+    append_tags,
+    not_carried,
+    read_message,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -28,7 +31,7 @@ _hhi = Struct(">hhi")
 class RequestHeader:
     """RequestHeader, versions 1 to 2."""
 
-    __slots__ = ('request_api_key', 'request_api_version', 'correlation_id', 'client_id', 'unknown_tags')
+    __slots__ = ("request_api_key", "request_api_version", "correlation_id", "client_id", "unknown_tags")
 
     request_api_key: int
     request_api_version: int
@@ -56,7 +59,7 @@ class RequestHeader:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RequestHeader:
@@ -71,16 +74,20 @@ class RequestHeader:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestHeader, int]:
         request_api_key, request_api_version, correlation_id = _hhi.unpack_from(buffer, position)
         position += 8
         client_id, position = read_nullable_string(buffer, position)
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return RequestHeader(request_api_key, request_api_version, correlation_id, client_id, tags), position
 
     __eq__ = structs_equal

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     append_tags,
+    not_carried,
     read_message,
     read_unknown_tags,
     struct_repr,
@@ -26,7 +29,7 @@ _i = Struct(">i")
 class ResponseHeader:
     """ResponseHeader, versions 0 to 1."""
 
-    __slots__ = ('correlation_id', 'unknown_tags')
+    __slots__ = ("correlation_id", "unknown_tags")
 
     correlation_id: int
     unknown_tags: dict[int, bytes] | None
@@ -41,7 +44,7 @@ class ResponseHeader:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ResponseHeader:
@@ -55,15 +58,19 @@ class ResponseHeader:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseHeader, int]:
         (correlation_id,) = _i.unpack_from(buffer, position)
         position += 4
-        if version >= 1:
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return ResponseHeader(correlation_id, tags), position
 
     __eq__ = structs_equal

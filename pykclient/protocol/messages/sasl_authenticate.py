@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
     encode_compact_nullable_string,
     encode_compact_size,
     encode_nullable_string,
@@ -19,8 +18,12 @@ from pykclient.protocol.wire import (
     read_bytes,
     read_compact_bytes,
     read_compact_nullable_string,
-    read_message,
     read_nullable_string,
+)
+from pykclient.protocol.structs import (
+    append_tags,
+    not_carried,
+    read_message,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -35,7 +38,7 @@ _q = Struct(">q")
 class SaslAuthenticateRequest:
     """SaslAuthenticateRequest, versions 0 to 2."""
 
-    __slots__ = ('auth_bytes', 'unknown_tags')
+    __slots__ = ("auth_bytes", "unknown_tags")
 
     auth_bytes: bytes
     unknown_tags: dict[int, bytes] | None
@@ -50,7 +53,7 @@ class SaslAuthenticateRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> SaslAuthenticateRequest:
@@ -69,6 +72,8 @@ class SaslAuthenticateRequest:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[SaslAuthenticateRequest, int]:
@@ -76,10 +81,12 @@ class SaslAuthenticateRequest:
             auth_bytes, position = read_compact_bytes(buffer, position)
         else:
             auth_bytes, position = read_bytes(buffer, position)
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return SaslAuthenticateRequest(auth_bytes, tags), position
 
     __eq__ = structs_equal
@@ -90,7 +97,7 @@ class SaslAuthenticateRequest:
 class SaslAuthenticateResponse:
     """SaslAuthenticateResponse, versions 0 to 2."""
 
-    __slots__ = ('error_code', 'error_message', 'auth_bytes', 'session_lifetime_ms', 'unknown_tags')
+    __slots__ = ("error_code", "error_message", "auth_bytes", "session_lifetime_ms", "unknown_tags")
 
     error_code: int
     error_message: str | None
@@ -118,7 +125,7 @@ class SaslAuthenticateResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> SaslAuthenticateResponse:
@@ -144,12 +151,13 @@ class SaslAuthenticateResponse:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[SaslAuthenticateResponse, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        error_message: str | None
         if version >= 2:
             error_message, position = read_compact_nullable_string(buffer, position)
         else:
@@ -163,17 +171,13 @@ class SaslAuthenticateResponse:
             position += 8
         else:
             session_lifetime_ms = 0
-        if version >= 2:
+        if version < 2:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
-        return SaslAuthenticateResponse(
-            error_code,
-            error_message,
-            auth_bytes,
-            session_lifetime_ms,
-            tags,
-        ), position
+            tags, position = None, position + 1
+        return SaslAuthenticateResponse(error_code, error_message, auth_bytes, session_lifetime_ms, tags), position
 
     __eq__ = structs_equal
     __repr__ = struct_repr

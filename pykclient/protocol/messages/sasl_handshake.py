@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    encode_count,
     encode_string,
-    read_count,
-    read_message,
+    encode_strings,
     read_string,
     read_strings,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    read_message,
     struct_repr,
     structs_equal,
     write_message,
@@ -30,7 +31,7 @@ _h = Struct(">h")
 class SaslHandshakeRequest:
     """SaslHandshakeRequest, versions 0 to 1."""
 
-    __slots__ = ('mechanism',)
+    __slots__ = ("mechanism",)
 
     mechanism: str
 
@@ -43,7 +44,7 @@ class SaslHandshakeRequest:
         self.mechanism = mechanism
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> SaslHandshakeRequest:
@@ -66,7 +67,7 @@ class SaslHandshakeRequest:
 class SaslHandshakeResponse:
     """SaslHandshakeResponse, versions 0 to 1."""
 
-    __slots__ = ('error_code', 'mechanisms')
+    __slots__ = ("error_code", "mechanisms")
 
     error_code: int
     mechanisms: list[str]
@@ -81,7 +82,7 @@ class SaslHandshakeResponse:
         self.mechanisms = [] if mechanisms is EMPTY else mechanisms
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> SaslHandshakeResponse:
@@ -90,16 +91,13 @@ class SaslHandshakeResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_h.pack(self.error_code))
-        append(encode_count(self.mechanisms))
-        for item in self.mechanisms:
-            append(encode_string(item))
+        append(encode_strings(self.mechanisms))
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[SaslHandshakeResponse, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        count, position = read_count(buffer, position, 2)
-        mechanisms, position = read_strings(buffer, position, count)
+        mechanisms, position = read_strings(buffer, position)
         return SaslHandshakeResponse(error_code, mechanisms), position
 
     __eq__ = structs_equal

@@ -10,27 +10,28 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+    ZERO_UUID,
+    encode_compact_nullable_string,
+    encode_compact_numbers,
+    encode_compact_string,
+    read_compact_nullable_string,
+    read_compact_numbers,
+    read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
     EMPTY,
     NOT_GIVEN,
-    ZERO_UUID,
+    append_compact_structs,
     append_tags,
-    encode_compact_count,
-    encode_compact_nullable_string,
-    encode_compact_string,
-    encode_numbers,
     not_carried,
-    read_compact_count,
-    read_compact_nullable_string,
-    read_compact_string,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -46,7 +47,7 @@ _qq = Struct(">qq")
 class AcknowledgementBatch:
     """AcknowledgementBatch, versions 1 to 2."""
 
-    __slots__ = ('first_offset', 'last_offset', 'acknowledge_types', 'unknown_tags')
+    __slots__ = ("first_offset", "last_offset", "acknowledge_types", "unknown_tags")
 
     first_offset: int
     last_offset: int
@@ -68,8 +69,7 @@ class AcknowledgementBatch:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_qq.pack(self.first_offset, self.last_offset))
-        append(encode_compact_count(self.acknowledge_types))
-        append(encode_numbers(self.acknowledge_types, "b"))
+        append(encode_compact_numbers(self.acknowledge_types, "b"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -79,9 +79,11 @@ class AcknowledgementBatch:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AcknowledgementBatch, int]:
         first_offset, last_offset = _qq.unpack_from(buffer, position)
         position += 16
-        count, position = read_compact_count(buffer, position, 1)
-        acknowledge_types, position = read_numbers(buffer, position, count, "b")
-        tags, position = read_unknown_tags(buffer, position)
+        acknowledge_types, position = read_compact_numbers(buffer, position, "b", 1)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AcknowledgementBatch(first_offset, last_offset, acknowledge_types, tags), position
 
     __eq__ = structs_equal
@@ -92,7 +94,7 @@ class AcknowledgementBatch:
 class AcknowledgePartition:
     """AcknowledgePartition, versions 1 to 2."""
 
-    __slots__ = ('partition_index', 'acknowledgement_batches', 'unknown_tags')
+    __slots__ = ("partition_index", "acknowledgement_batches", "unknown_tags")
 
     partition_index: int
     acknowledgement_batches: list[AcknowledgementBatch]
@@ -111,9 +113,7 @@ class AcknowledgePartition:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.partition_index))
-        append(encode_compact_count(self.acknowledgement_batches))
-        for item in self.acknowledgement_batches:
-            item._write(out, version)
+        append_compact_structs(out, self.acknowledgement_batches, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -123,9 +123,13 @@ class AcknowledgePartition:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AcknowledgePartition, int]:
         (partition_index,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 18)
-        acknowledgement_batches, position = read_structs(buffer, position, version, count, AcknowledgementBatch._read)
-        tags, position = read_unknown_tags(buffer, position)
+        acknowledgement_batches, position = read_compact_structs(
+            buffer, position, version, AcknowledgementBatch._read, 18,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AcknowledgePartition(partition_index, acknowledgement_batches, tags), position
 
     __eq__ = structs_equal
@@ -136,7 +140,7 @@ class AcknowledgePartition:
 class AcknowledgeTopic:
     """AcknowledgeTopic, versions 1 to 2."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[AcknowledgePartition]
@@ -154,10 +158,8 @@ class AcknowledgeTopic:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -168,9 +170,11 @@ class AcknowledgeTopic:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 6)
-        partitions, position = read_structs(buffer, position, version, count, AcknowledgePartition._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, AcknowledgePartition._read, 6)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AcknowledgeTopic(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -181,7 +185,7 @@ class AcknowledgeTopic:
 class ShareAcknowledgeRequest:
     """ShareAcknowledgeRequest, versions 1 to 2."""
 
-    __slots__ = ('group_id', 'member_id', 'share_session_epoch', 'is_renew_ack', 'topics', 'unknown_tags')
+    __slots__ = ("group_id", "member_id", "share_session_epoch", "is_renew_ack", "topics", "unknown_tags")
 
     group_id: str | None
     member_id: str | None
@@ -212,7 +216,7 @@ class ShareAcknowledgeRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareAcknowledgeRequest:
@@ -228,9 +232,7 @@ class ShareAcknowledgeRequest:
             if self.is_renew_ack:
                 raise not_carried(self, "is_renew_ack", version)
             append(_i.pack(self.share_session_epoch))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -247,16 +249,13 @@ class ShareAcknowledgeRequest:
             (share_session_epoch,) = _i.unpack_from(buffer, position)
             position += 4
             is_renew_ack = False
-        count, position = read_compact_count(buffer, position, 18)
-        topics, position = read_structs(buffer, position, version, count, AcknowledgeTopic._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, AcknowledgeTopic._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ShareAcknowledgeRequest(
-            group_id,
-            member_id,
-            share_session_epoch,
-            is_renew_ack,
-            topics,
-            tags,
+            group_id, member_id, share_session_epoch, is_renew_ack, topics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -267,7 +266,7 @@ class ShareAcknowledgeRequest:
 class LeaderIdAndEpoch:
     """LeaderIdAndEpoch, versions 1 to 2."""
 
-    __slots__ = ('leader_id', 'leader_epoch', 'unknown_tags')
+    __slots__ = ("leader_id", "leader_epoch", "unknown_tags")
 
     leader_id: int
     leader_epoch: int
@@ -295,8 +294,15 @@ class LeaderIdAndEpoch:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[LeaderIdAndEpoch, int]:
         leader_id, leader_epoch = _ii.unpack_from(buffer, position)
         position += 8
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return LeaderIdAndEpoch(leader_id, leader_epoch, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.leader_id != 0 or self.leader_epoch != 0 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -306,7 +312,7 @@ class LeaderIdAndEpoch:
 class PartitionData:
     """PartitionData, versions 1 to 2."""
 
-    __slots__ = ('partition_index', 'error_code', 'error_message', 'current_leader', 'unknown_tags')
+    __slots__ = ("partition_index", "error_code", "error_message", "current_leader", "unknown_tags")
 
     partition_index: int
     error_code: int
@@ -344,7 +350,10 @@ class PartitionData:
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
         current_leader, position = LeaderIdAndEpoch._read(buffer, position, version)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PartitionData(partition_index, error_code, error_message, current_leader, tags), position
 
     __eq__ = structs_equal
@@ -355,7 +364,7 @@ class PartitionData:
 class ShareAcknowledgeTopicResponse:
     """ShareAcknowledgeTopicResponse, versions 1 to 2."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[PartitionData]
@@ -373,10 +382,8 @@ class ShareAcknowledgeTopicResponse:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -387,9 +394,11 @@ class ShareAcknowledgeTopicResponse:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 9)
-        partitions, position = read_structs(buffer, position, version, count, PartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionData._read, 9)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ShareAcknowledgeTopicResponse(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -400,7 +409,7 @@ class ShareAcknowledgeTopicResponse:
 class NodeEndpoint:
     """NodeEndpoint, versions 1 to 2."""
 
-    __slots__ = ('node_id', 'host', 'port', 'rack', 'unknown_tags')
+    __slots__ = ("node_id", "host", "port", "rack", "unknown_tags")
 
     node_id: int
     host: str
@@ -441,7 +450,10 @@ class NodeEndpoint:
         (port,) = _i.unpack_from(buffer, position)
         position += 4
         rack, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return NodeEndpoint(node_id, host, port, rack, tags), position
 
     __eq__ = structs_equal
@@ -453,13 +465,8 @@ class ShareAcknowledgeResponse:
     """ShareAcknowledgeResponse, versions 1 to 2."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'error_code',
-        'error_message',
-        'acquisition_lock_timeout_ms',
-        'responses',
-        'node_endpoints',
-        'unknown_tags',
+        "throttle_time_ms", "error_code", "error_message", "acquisition_lock_timeout_ms", "responses",
+        "node_endpoints", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -494,7 +501,7 @@ class ShareAcknowledgeResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareAcknowledgeResponse:
@@ -506,12 +513,8 @@ class ShareAcknowledgeResponse:
         append(encode_compact_nullable_string(self.error_message))
         if version >= 2:
             append(_i.pack(self.acquisition_lock_timeout_ms))
-        append(encode_compact_count(self.responses))
-        for item in self.responses:
-            item._write(out, version)
-        append(encode_compact_count(self.node_endpoints))
-        for item in self.node_endpoints:
-            item._write(out, version)
+        append_compact_structs(out, self.responses, version)
+        append_compact_structs(out, self.node_endpoints, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -527,18 +530,16 @@ class ShareAcknowledgeResponse:
             position += 4
         else:
             acquisition_lock_timeout_ms = 0
-        count, position = read_compact_count(buffer, position, 18)
-        responses, position = read_structs(buffer, position, version, count, ShareAcknowledgeTopicResponse._read)
-        count, position = read_compact_count(buffer, position, 11)
-        node_endpoints, position = read_structs(buffer, position, version, count, NodeEndpoint._read)
-        tags, position = read_unknown_tags(buffer, position)
+        responses, position = read_compact_structs(
+            buffer, position, version, ShareAcknowledgeTopicResponse._read, 18,
+        )
+        node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 11)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ShareAcknowledgeResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            acquisition_lock_timeout_ms,
-            responses,
-            node_endpoints,
+            throttle_time_ms, error_code, error_message, acquisition_lock_timeout_ms, responses, node_endpoints,
             tags,
         ), position
 

@@ -10,29 +10,30 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    NOT_GIVEN,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_size,
     encode_compact_string,
-    encode_numbers,
-    not_carried,
-    read_compact_count,
-    read_compact_nullable_records,
     read_compact_nullable_string,
+    read_compact_numbers,
+    read_compact_records,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    NOT_GIVEN,
+    append_compact_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -51,7 +52,7 @@ _qqh = Struct(">qqh")
 class AcknowledgementBatch:
     """AcknowledgementBatch, versions 1 to 2."""
 
-    __slots__ = ('first_offset', 'last_offset', 'acknowledge_types', 'unknown_tags')
+    __slots__ = ("first_offset", "last_offset", "acknowledge_types", "unknown_tags")
 
     first_offset: int
     last_offset: int
@@ -73,8 +74,7 @@ class AcknowledgementBatch:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_qq.pack(self.first_offset, self.last_offset))
-        append(encode_compact_count(self.acknowledge_types))
-        append(encode_numbers(self.acknowledge_types, "b"))
+        append(encode_compact_numbers(self.acknowledge_types, "b"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -84,9 +84,11 @@ class AcknowledgementBatch:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AcknowledgementBatch, int]:
         first_offset, last_offset = _qq.unpack_from(buffer, position)
         position += 16
-        count, position = read_compact_count(buffer, position, 1)
-        acknowledge_types, position = read_numbers(buffer, position, count, "b")
-        tags, position = read_unknown_tags(buffer, position)
+        acknowledge_types, position = read_compact_numbers(buffer, position, "b", 1)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AcknowledgementBatch(first_offset, last_offset, acknowledge_types, tags), position
 
     __eq__ = structs_equal
@@ -97,7 +99,7 @@ class AcknowledgementBatch:
 class FetchPartition:
     """FetchPartition, versions 1 to 2."""
 
-    __slots__ = ('partition_index', 'acknowledgement_batches', 'unknown_tags')
+    __slots__ = ("partition_index", "acknowledgement_batches", "unknown_tags")
 
     partition_index: int
     acknowledgement_batches: list[AcknowledgementBatch]
@@ -116,9 +118,7 @@ class FetchPartition:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.partition_index))
-        append(encode_compact_count(self.acknowledgement_batches))
-        for item in self.acknowledgement_batches:
-            item._write(out, version)
+        append_compact_structs(out, self.acknowledgement_batches, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -128,9 +128,13 @@ class FetchPartition:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FetchPartition, int]:
         (partition_index,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 18)
-        acknowledgement_batches, position = read_structs(buffer, position, version, count, AcknowledgementBatch._read)
-        tags, position = read_unknown_tags(buffer, position)
+        acknowledgement_batches, position = read_compact_structs(
+            buffer, position, version, AcknowledgementBatch._read, 18,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return FetchPartition(partition_index, acknowledgement_batches, tags), position
 
     __eq__ = structs_equal
@@ -141,7 +145,7 @@ class FetchPartition:
 class FetchTopic:
     """FetchTopic, versions 1 to 2."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[FetchPartition]
@@ -159,10 +163,8 @@ class FetchTopic:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -173,9 +175,11 @@ class FetchTopic:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 6)
-        partitions, position = read_structs(buffer, position, version, count, FetchPartition._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, FetchPartition._read, 6)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return FetchTopic(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -186,7 +190,7 @@ class FetchTopic:
 class ForgottenTopic:
     """ForgottenTopic, versions 1 to 2."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[int]
@@ -204,9 +208,8 @@ class ForgottenTopic:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(self.topic_id.bytes)
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -217,9 +220,11 @@ class ForgottenTopic:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ForgottenTopic(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -231,19 +236,9 @@ class ShareFetchRequest:
     """ShareFetchRequest, versions 1 to 2."""
 
     __slots__ = (
-        'group_id',
-        'member_id',
-        'share_session_epoch',
-        'max_wait_ms',
-        'min_bytes',
-        'max_bytes',
-        'max_records',
-        'batch_size',
-        'share_acquire_mode',
-        'is_renew_ack',
-        'topics',
-        'forgotten_topics_data',
-        'unknown_tags',
+        "group_id", "member_id", "share_session_epoch", "max_wait_ms", "min_bytes", "max_bytes",
+        "max_records", "batch_size", "share_acquire_mode", "is_renew_ack", "topics",
+        "forgotten_topics_data", "unknown_tags",
     )
 
     group_id: str | None
@@ -296,7 +291,7 @@ class ShareFetchRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareFetchRequest:
@@ -308,32 +303,18 @@ class ShareFetchRequest:
         append(encode_compact_nullable_string(self.member_id))
         if version >= 2:
             append(_iiiiiibt.pack(
-                self.share_session_epoch,
-                self.max_wait_ms,
-                self.min_bytes,
-                self.max_bytes,
-                self.max_records,
-                self.batch_size,
-                self.share_acquire_mode,
-                self.is_renew_ack,
+                self.share_session_epoch, self.max_wait_ms, self.min_bytes, self.max_bytes, self.max_records,
+                self.batch_size, self.share_acquire_mode, self.is_renew_ack,
             ))
         else:
             if self.is_renew_ack:
                 raise not_carried(self, "is_renew_ack", version)
             append(_iiiiii.pack(
-                self.share_session_epoch,
-                self.max_wait_ms,
-                self.min_bytes,
-                self.max_bytes,
-                self.max_records,
+                self.share_session_epoch, self.max_wait_ms, self.min_bytes, self.max_bytes, self.max_records,
                 self.batch_size,
             ))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
-        append(encode_compact_count(self.forgotten_topics_data))
-        for item in self.forgotten_topics_data:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
+        append_compact_structs(out, self.forgotten_topics_data, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -344,32 +325,27 @@ class ShareFetchRequest:
         group_id, position = read_compact_nullable_string(buffer, position)
         member_id, position = read_compact_nullable_string(buffer, position)
         if version >= 2:
-            share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode, is_renew_ack = _iiiiiibt.unpack_from(buffer, position)
+            (
+                share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode,
+                is_renew_ack,
+            ) = _iiiiiibt.unpack_from(buffer, position)
             position += 26
         else:
-            share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size = _iiiiii.unpack_from(buffer, position)
+            (
+                share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size,
+            ) = _iiiiii.unpack_from(buffer, position)
             position += 24
             share_acquire_mode = 0
             is_renew_ack = False
-        count, position = read_compact_count(buffer, position, 18)
-        topics, position = read_structs(buffer, position, version, count, FetchTopic._read)
-        count, position = read_compact_count(buffer, position, 18)
-        forgotten_topics_data, position = read_structs(buffer, position, version, count, ForgottenTopic._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, FetchTopic._read, 18)
+        forgotten_topics_data, position = read_compact_structs(buffer, position, version, ForgottenTopic._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ShareFetchRequest(
-            group_id,
-            member_id,
-            share_session_epoch,
-            max_wait_ms,
-            min_bytes,
-            max_bytes,
-            max_records,
-            batch_size,
-            share_acquire_mode,
-            is_renew_ack,
-            topics,
-            forgotten_topics_data,
-            tags,
+            group_id, member_id, share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records,
+            batch_size, share_acquire_mode, is_renew_ack, topics, forgotten_topics_data, tags,
         ), position
 
     __eq__ = structs_equal
@@ -380,7 +356,7 @@ class ShareFetchRequest:
 class LeaderIdAndEpoch:
     """LeaderIdAndEpoch, versions 1 to 2."""
 
-    __slots__ = ('leader_id', 'leader_epoch', 'unknown_tags')
+    __slots__ = ("leader_id", "leader_epoch", "unknown_tags")
 
     leader_id: int
     leader_epoch: int
@@ -408,8 +384,15 @@ class LeaderIdAndEpoch:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[LeaderIdAndEpoch, int]:
         leader_id, leader_epoch = _ii.unpack_from(buffer, position)
         position += 8
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return LeaderIdAndEpoch(leader_id, leader_epoch, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.leader_id != 0 or self.leader_epoch != 0 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -419,7 +402,7 @@ class LeaderIdAndEpoch:
 class AcquiredRecords:
     """AcquiredRecords, versions 1 to 2."""
 
-    __slots__ = ('first_offset', 'last_offset', 'delivery_count', 'unknown_tags')
+    __slots__ = ("first_offset", "last_offset", "delivery_count", "unknown_tags")
 
     first_offset: int
     last_offset: int
@@ -450,7 +433,10 @@ class AcquiredRecords:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AcquiredRecords, int]:
         first_offset, last_offset, delivery_count = _qqh.unpack_from(buffer, position)
         position += 18
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return AcquiredRecords(first_offset, last_offset, delivery_count, tags), position
 
     __eq__ = structs_equal
@@ -462,15 +448,8 @@ class PartitionData:
     """PartitionData, versions 1 to 2."""
 
     __slots__ = (
-        'partition_index',
-        'error_code',
-        'error_message',
-        'acknowledge_error_code',
-        'acknowledge_error_message',
-        'current_leader',
-        'records',
-        'acquired_records',
-        'unknown_tags',
+        "partition_index", "error_code", "error_message", "acknowledge_error_code",
+        "acknowledge_error_message", "current_leader", "records", "acquired_records", "unknown_tags",
     )
 
     partition_index: int
@@ -491,7 +470,7 @@ class PartitionData:
         acknowledge_error_code: int = 0,
         acknowledge_error_message: str | None = None,
         current_leader: LeaderIdAndEpoch = NOT_GIVEN,
-        records: Buffer = 0,
+        records: Buffer = b"",
         acquired_records: list[AcquiredRecords] = EMPTY,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
@@ -514,9 +493,7 @@ class PartitionData:
         self.current_leader._write(out, version)
         append(encode_compact_size(self.records))
         append(self.records)
-        append(encode_compact_count(self.acquired_records))
-        for item in self.acquired_records:
-            item._write(out, version)
+        append_compact_structs(out, self.acquired_records, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -531,20 +508,15 @@ class PartitionData:
         position += 2
         acknowledge_error_message, position = read_compact_nullable_string(buffer, position)
         current_leader, position = LeaderIdAndEpoch._read(buffer, position, version)
-        records, position = read_compact_nullable_records(buffer, position)
-        count, position = read_compact_count(buffer, position, 19)
-        acquired_records, position = read_structs(buffer, position, version, count, AcquiredRecords._read)
-        tags, position = read_unknown_tags(buffer, position)
+        records, position = read_compact_records(buffer, position)
+        acquired_records, position = read_compact_structs(buffer, position, version, AcquiredRecords._read, 19)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PartitionData(
-            partition_index,
-            error_code,
-            error_message,
-            acknowledge_error_code,
-            acknowledge_error_message,
-            current_leader,
-            records,
-            acquired_records,
-            tags,
+            partition_index, error_code, error_message, acknowledge_error_code, acknowledge_error_message,
+            current_leader, records, acquired_records, tags,
         ), position
 
     __eq__ = structs_equal
@@ -555,7 +527,7 @@ class PartitionData:
 class ShareFetchableTopicResponse:
     """ShareFetchableTopicResponse, versions 1 to 2."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[PartitionData]
@@ -573,10 +545,8 @@ class ShareFetchableTopicResponse:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -587,9 +557,11 @@ class ShareFetchableTopicResponse:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 14)
-        partitions, position = read_structs(buffer, position, version, count, PartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionData._read, 14)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ShareFetchableTopicResponse(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -600,7 +572,7 @@ class ShareFetchableTopicResponse:
 class NodeEndpoint:
     """NodeEndpoint, versions 1 to 2."""
 
-    __slots__ = ('node_id', 'host', 'port', 'rack', 'unknown_tags')
+    __slots__ = ("node_id", "host", "port", "rack", "unknown_tags")
 
     node_id: int
     host: str
@@ -641,7 +613,10 @@ class NodeEndpoint:
         (port,) = _i.unpack_from(buffer, position)
         position += 4
         rack, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return NodeEndpoint(node_id, host, port, rack, tags), position
 
     __eq__ = structs_equal
@@ -653,13 +628,8 @@ class ShareFetchResponse:
     """ShareFetchResponse, versions 1 to 2."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'error_code',
-        'error_message',
-        'acquisition_lock_timeout_ms',
-        'responses',
-        'node_endpoints',
-        'unknown_tags',
+        "throttle_time_ms", "error_code", "error_message", "acquisition_lock_timeout_ms", "responses",
+        "node_endpoints", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -694,7 +664,7 @@ class ShareFetchResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareFetchResponse:
@@ -705,12 +675,8 @@ class ShareFetchResponse:
         append(_ih.pack(self.throttle_time_ms, self.error_code))
         append(encode_compact_nullable_string(self.error_message))
         append(_i.pack(self.acquisition_lock_timeout_ms))
-        append(encode_compact_count(self.responses))
-        for item in self.responses:
-            item._write(out, version)
-        append(encode_compact_count(self.node_endpoints))
-        for item in self.node_endpoints:
-            item._write(out, version)
+        append_compact_structs(out, self.responses, version)
+        append_compact_structs(out, self.node_endpoints, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -723,18 +689,14 @@ class ShareFetchResponse:
         error_message, position = read_compact_nullable_string(buffer, position)
         (acquisition_lock_timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 18)
-        responses, position = read_structs(buffer, position, version, count, ShareFetchableTopicResponse._read)
-        count, position = read_compact_count(buffer, position, 11)
-        node_endpoints, position = read_structs(buffer, position, version, count, NodeEndpoint._read)
-        tags, position = read_unknown_tags(buffer, position)
+        responses, position = read_compact_structs(buffer, position, version, ShareFetchableTopicResponse._read, 18)
+        node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 11)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ShareFetchResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            acquisition_lock_timeout_ms,
-            responses,
-            node_endpoints,
+            throttle_time_ms, error_code, error_message, acquisition_lock_timeout_ms, responses, node_endpoints,
             tags,
         ), position
 

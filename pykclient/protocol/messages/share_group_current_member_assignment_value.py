@@ -10,21 +10,22 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
+    encode_compact_numbers,
+    read_compact_numbers,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
     append_tags,
-    encode_compact_count,
-    encode_numbers,
-    read_compact_count,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -36,7 +37,7 @@ _iib = Struct(">iib")
 class TopicPartitions:
     """TopicPartitions, version 0."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[int]
@@ -54,9 +55,8 @@ class TopicPartitions:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(self.topic_id.bytes)
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -67,9 +67,11 @@ class TopicPartitions:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicPartitions(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -80,7 +82,7 @@ class TopicPartitions:
 class ShareGroupCurrentMemberAssignmentValue:
     """ShareGroupCurrentMemberAssignmentValue, version 0."""
 
-    __slots__ = ('member_epoch', 'previous_member_epoch', 'state', 'assigned_partitions', 'unknown_tags')
+    __slots__ = ("member_epoch", "previous_member_epoch", "state", "assigned_partitions", "unknown_tags")
 
     member_epoch: int
     previous_member_epoch: int
@@ -108,7 +110,7 @@ class ShareGroupCurrentMemberAssignmentValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupCurrentMemberAssignmentValue:
@@ -117,9 +119,7 @@ class ShareGroupCurrentMemberAssignmentValue:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_iib.pack(self.member_epoch, self.previous_member_epoch, self.state))
-        append(encode_compact_count(self.assigned_partitions))
-        for item in self.assigned_partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.assigned_partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -129,15 +129,13 @@ class ShareGroupCurrentMemberAssignmentValue:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ShareGroupCurrentMemberAssignmentValue, int]:
         member_epoch, previous_member_epoch, state = _iib.unpack_from(buffer, position)
         position += 9
-        count, position = read_compact_count(buffer, position, 18)
-        assigned_partitions, position = read_structs(buffer, position, version, count, TopicPartitions._read)
-        tags, position = read_unknown_tags(buffer, position)
+        assigned_partitions, position = read_compact_structs(buffer, position, version, TopicPartitions._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ShareGroupCurrentMemberAssignmentValue(
-            member_epoch,
-            previous_member_epoch,
-            state,
-            assigned_partitions,
-            tags,
+            member_epoch, previous_member_epoch, state, assigned_partitions, tags,
         ), position
 
     __eq__ = structs_equal

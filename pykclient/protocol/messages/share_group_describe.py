@@ -10,27 +10,29 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    NOT_GIVEN,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
+    encode_compact_strings,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
     read_compact_strings,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    NOT_GIVEN,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -45,7 +47,7 @@ _ii = Struct(">ii")
 class ShareGroupDescribeRequest:
     """ShareGroupDescribeRequest, version 1."""
 
-    __slots__ = ('group_ids', 'include_authorized_operations', 'unknown_tags')
+    __slots__ = ("group_ids", "include_authorized_operations", "unknown_tags")
 
     group_ids: list[str]
     include_authorized_operations: bool
@@ -67,7 +69,7 @@ class ShareGroupDescribeRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupDescribeRequest:
@@ -75,9 +77,7 @@ class ShareGroupDescribeRequest:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.group_ids))
-        for item in self.group_ids:
-            append(encode_compact_string(item))
+        append(encode_compact_strings(self.group_ids))
         append(_t.pack(self.include_authorized_operations))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -86,11 +86,13 @@ class ShareGroupDescribeRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ShareGroupDescribeRequest, int]:
-        count, position = read_compact_count(buffer, position, 1)
-        group_ids, position = read_compact_strings(buffer, position, count)
+        group_ids, position = read_compact_strings(buffer, position)
         (include_authorized_operations,) = _t.unpack_from(buffer, position)
         position += 1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ShareGroupDescribeRequest(group_ids, include_authorized_operations, tags), position
 
     __eq__ = structs_equal
@@ -101,7 +103,7 @@ class ShareGroupDescribeRequest:
 class TopicPartitions:
     """TopicPartitions, version 1."""
 
-    __slots__ = ('topic_id', 'topic_name', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "topic_name", "partitions", "unknown_tags")
 
     topic_id: UUID
     topic_name: str
@@ -122,10 +124,9 @@ class TopicPartitions:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
+        append(self.topic_id.bytes)
         append(encode_compact_string(self.topic_name))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -137,9 +138,11 @@ class TopicPartitions:
         position += 16
         topic_id = uuid_of(topic_id)
         topic_name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicPartitions(topic_id, topic_name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -150,7 +153,7 @@ class TopicPartitions:
 class Assignment:
     """Assignment, version 1."""
 
-    __slots__ = ('topic_partitions', 'unknown_tags')
+    __slots__ = ("topic_partitions", "unknown_tags")
 
     topic_partitions: list[TopicPartitions]
     unknown_tags: dict[int, bytes] | None
@@ -165,9 +168,7 @@ class Assignment:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.topic_partitions))
-        for item in self.topic_partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.topic_partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -175,10 +176,16 @@ class Assignment:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Assignment, int]:
-        count, position = read_compact_count(buffer, position, 19)
-        topic_partitions, position = read_structs(buffer, position, version, count, TopicPartitions._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topic_partitions, position = read_compact_structs(buffer, position, version, TopicPartitions._read, 19)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Assignment(topic_partitions, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.topic_partitions or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -189,14 +196,8 @@ class Member:
     """Member, version 1."""
 
     __slots__ = (
-        'member_id',
-        'rack_id',
-        'member_epoch',
-        'client_id',
-        'client_host',
-        'subscribed_topic_names',
-        'assignment',
-        'unknown_tags',
+        "member_id", "rack_id", "member_epoch", "client_id", "client_host", "subscribed_topic_names",
+        "assignment", "unknown_tags",
     )
 
     member_id: str
@@ -235,9 +236,7 @@ class Member:
         append(_i.pack(self.member_epoch))
         append(encode_compact_string(self.client_id))
         append(encode_compact_string(self.client_host))
-        append(encode_compact_count(self.subscribed_topic_names))
-        for item in self.subscribed_topic_names:
-            append(encode_compact_string(item))
+        append(encode_compact_strings(self.subscribed_topic_names))
         self.assignment._write(out, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -252,19 +251,14 @@ class Member:
         position += 4
         client_id, position = read_compact_string(buffer, position)
         client_host, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 1)
-        subscribed_topic_names, position = read_compact_strings(buffer, position, count)
+        subscribed_topic_names, position = read_compact_strings(buffer, position)
         assignment, position = Assignment._read(buffer, position, version)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Member(
-            member_id,
-            rack_id,
-            member_epoch,
-            client_id,
-            client_host,
-            subscribed_topic_names,
-            assignment,
-            tags,
+            member_id, rack_id, member_epoch, client_id, client_host, subscribed_topic_names, assignment, tags,
         ), position
 
     __eq__ = structs_equal
@@ -276,16 +270,8 @@ class DescribedGroup:
     """DescribedGroup, version 1."""
 
     __slots__ = (
-        'error_code',
-        'error_message',
-        'group_id',
-        'group_state',
-        'group_epoch',
-        'assignment_epoch',
-        'assignor_name',
-        'members',
-        'authorized_operations',
-        'unknown_tags',
+        "error_code", "error_message", "group_id", "group_state", "group_epoch", "assignment_epoch",
+        "assignor_name", "members", "authorized_operations", "unknown_tags",
     )
 
     error_code: int
@@ -331,9 +317,7 @@ class DescribedGroup:
         append(encode_compact_string(self.group_state))
         append(_ii.pack(self.group_epoch, self.assignment_epoch))
         append(encode_compact_string(self.assignor_name))
-        append(encode_compact_count(self.members))
-        for item in self.members:
-            item._write(out, version)
+        append_compact_structs(out, self.members, version)
         append(_i.pack(self.authorized_operations))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -350,22 +334,16 @@ class DescribedGroup:
         group_epoch, assignment_epoch = _ii.unpack_from(buffer, position)
         position += 8
         assignor_name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 11)
-        members, position = read_structs(buffer, position, version, count, Member._read)
+        members, position = read_compact_structs(buffer, position, version, Member._read, 11)
         (authorized_operations,) = _i.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribedGroup(
-            error_code,
-            error_message,
-            group_id,
-            group_state,
-            group_epoch,
-            assignment_epoch,
-            assignor_name,
-            members,
-            authorized_operations,
-            tags,
+            error_code, error_message, group_id, group_state, group_epoch, assignment_epoch, assignor_name,
+            members, authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal
@@ -376,7 +354,7 @@ class DescribedGroup:
 class ShareGroupDescribeResponse:
     """ShareGroupDescribeResponse, version 1."""
 
-    __slots__ = ('throttle_time_ms', 'groups', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "groups", "unknown_tags")
 
     throttle_time_ms: int
     groups: list[DescribedGroup]
@@ -398,7 +376,7 @@ class ShareGroupDescribeResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupDescribeResponse:
@@ -407,9 +385,7 @@ class ShareGroupDescribeResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
-        append(encode_compact_count(self.groups))
-        for item in self.groups:
-            item._write(out, version)
+        append_compact_structs(out, self.groups, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -419,9 +395,11 @@ class ShareGroupDescribeResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ShareGroupDescribeResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 20)
-        groups, position = read_structs(buffer, position, version, count, DescribedGroup._read)
-        tags, position = read_unknown_tags(buffer, position)
+        groups, position = read_compact_structs(buffer, position, version, DescribedGroup._read, 20)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ShareGroupDescribeResponse(throttle_time_ms, groups, tags), position
 
     __eq__ = structs_equal

@@ -10,27 +10,28 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
-    read_compact_nullable_count,
+    encode_compact_strings,
     read_compact_nullable_string,
+    read_compact_nullable_strings,
+    read_compact_numbers,
     read_compact_string,
-    read_compact_strings,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -44,7 +45,7 @@ _ii = Struct(">ii")
 class ShareGroupHeartbeatRequest:
     """ShareGroupHeartbeatRequest, version 1."""
 
-    __slots__ = ('group_id', 'member_id', 'member_epoch', 'rack_id', 'subscribed_topic_names', 'unknown_tags')
+    __slots__ = ("group_id", "member_id", "member_epoch", "rack_id", "subscribed_topic_names", "unknown_tags")
 
     group_id: str
     member_id: str
@@ -75,7 +76,7 @@ class ShareGroupHeartbeatRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupHeartbeatRequest:
@@ -90,9 +91,7 @@ class ShareGroupHeartbeatRequest:
         if self.subscribed_topic_names is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.subscribed_topic_names))
-            for item in self.subscribed_topic_names:
-                append(encode_compact_string(item))
+            append(encode_compact_strings(self.subscribed_topic_names))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -105,20 +104,13 @@ class ShareGroupHeartbeatRequest:
         (member_epoch,) = _i.unpack_from(buffer, position)
         position += 4
         rack_id, position = read_compact_nullable_string(buffer, position)
-        subscribed_topic_names: list[str] | None
-        count, position = read_compact_nullable_count(buffer, position, 1)
-        if count < 0:
-            subscribed_topic_names = None
+        subscribed_topic_names, position = read_compact_nullable_strings(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
         else:
-            subscribed_topic_names, position = read_compact_strings(buffer, position, count)
-        tags, position = read_unknown_tags(buffer, position)
+            tags, position = None, position + 1
         return ShareGroupHeartbeatRequest(
-            group_id,
-            member_id,
-            member_epoch,
-            rack_id,
-            subscribed_topic_names,
-            tags,
+            group_id, member_id, member_epoch, rack_id, subscribed_topic_names, tags,
         ), position
 
     __eq__ = structs_equal
@@ -129,7 +121,7 @@ class ShareGroupHeartbeatRequest:
 class TopicPartitions:
     """TopicPartitions, version 1."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[int]
@@ -147,9 +139,8 @@ class TopicPartitions:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(self.topic_id.bytes)
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -160,9 +151,11 @@ class TopicPartitions:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicPartitions(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -173,7 +166,7 @@ class TopicPartitions:
 class Assignment:
     """Assignment, version 1."""
 
-    __slots__ = ('topic_partitions', 'unknown_tags')
+    __slots__ = ("topic_partitions", "unknown_tags")
 
     topic_partitions: list[TopicPartitions]
     unknown_tags: dict[int, bytes] | None
@@ -188,9 +181,7 @@ class Assignment:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.topic_partitions))
-        for item in self.topic_partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.topic_partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -198,9 +189,11 @@ class Assignment:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Assignment, int]:
-        count, position = read_compact_count(buffer, position, 18)
-        topic_partitions, position = read_structs(buffer, position, version, count, TopicPartitions._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topic_partitions, position = read_compact_structs(buffer, position, version, TopicPartitions._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Assignment(topic_partitions, tags), position
 
     __eq__ = structs_equal
@@ -212,14 +205,8 @@ class ShareGroupHeartbeatResponse:
     """ShareGroupHeartbeatResponse, version 1."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'error_code',
-        'error_message',
-        'member_id',
-        'member_epoch',
-        'heartbeat_interval_ms',
-        'assignment',
-        'unknown_tags',
+        "throttle_time_ms", "error_code", "error_message", "member_id", "member_epoch",
+        "heartbeat_interval_ms", "assignment", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -257,7 +244,7 @@ class ShareGroupHeartbeatResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupHeartbeatResponse:
@@ -293,16 +280,13 @@ class ShareGroupHeartbeatResponse:
             assignment = None
         else:
             assignment, position = Assignment._read(buffer, position, version)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ShareGroupHeartbeatResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            member_id,
-            member_epoch,
-            heartbeat_interval_ms,
-            assignment,
-            tags,
+            throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms,
+            assignment, tags,
         ), position
 
     __eq__ = structs_equal

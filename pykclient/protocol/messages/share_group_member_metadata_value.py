@@ -8,17 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    read_compact_count,
+    encode_compact_strings,
     read_compact_nullable_string,
     read_compact_string,
     read_compact_strings,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
@@ -32,7 +33,7 @@ from pykclient.protocol.wire import (
 class ShareGroupMemberMetadataValue:
     """ShareGroupMemberMetadataValue, version 0."""
 
-    __slots__ = ('rack_id', 'client_id', 'client_host', 'subscribed_topic_names', 'unknown_tags')
+    __slots__ = ("rack_id", "client_id", "client_host", "subscribed_topic_names", "unknown_tags")
 
     rack_id: str | None
     client_id: str
@@ -60,7 +61,7 @@ class ShareGroupMemberMetadataValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupMemberMetadataValue:
@@ -71,9 +72,7 @@ class ShareGroupMemberMetadataValue:
         append(encode_compact_nullable_string(self.rack_id))
         append(encode_compact_string(self.client_id))
         append(encode_compact_string(self.client_host))
-        append(encode_compact_count(self.subscribed_topic_names))
-        for item in self.subscribed_topic_names:
-            append(encode_compact_string(item))
+        append(encode_compact_strings(self.subscribed_topic_names))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -84,15 +83,13 @@ class ShareGroupMemberMetadataValue:
         rack_id, position = read_compact_nullable_string(buffer, position)
         client_id, position = read_compact_string(buffer, position)
         client_host, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 1)
-        subscribed_topic_names, position = read_compact_strings(buffer, position, count)
-        tags, position = read_unknown_tags(buffer, position)
+        subscribed_topic_names, position = read_compact_strings(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ShareGroupMemberMetadataValue(
-            rack_id,
-            client_id,
-            client_host,
-            subscribed_topic_names,
-            tags,
+            rack_id, client_id, client_host, subscribed_topic_names, tags,
         ), position
 
     __eq__ = structs_equal

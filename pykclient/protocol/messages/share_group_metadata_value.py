@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     append_tags,
     read_message,
     read_unknown_tags,
@@ -26,7 +28,7 @@ _iq = Struct(">iq")
 class ShareGroupMetadataValue:
     """ShareGroupMetadataValue, version 0."""
 
-    __slots__ = ('epoch', 'metadata_hash', 'unknown_tags')
+    __slots__ = ("epoch", "metadata_hash", "unknown_tags")
 
     epoch: int
     metadata_hash: int
@@ -48,7 +50,7 @@ class ShareGroupMetadataValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupMetadataValue:
@@ -66,7 +68,10 @@ class ShareGroupMetadataValue:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ShareGroupMetadataValue, int]:
         epoch, metadata_hash = _iq.unpack_from(buffer, position)
         position += 12
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ShareGroupMetadataValue(epoch, metadata_hash, tags), position
 
     __eq__ = structs_equal

@@ -10,23 +10,24 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
+    read_compact_numbers,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -37,7 +38,7 @@ _u = Struct(">16s")
 class TopicPartitionsInfo:
     """TopicPartitionsInfo, version 0."""
 
-    __slots__ = ('topic_id', 'topic_name', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "topic_name", "partitions", "unknown_tags")
 
     topic_id: UUID
     topic_name: str
@@ -58,10 +59,9 @@ class TopicPartitionsInfo:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
+        append(self.topic_id.bytes)
         append(encode_compact_string(self.topic_name))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -73,9 +73,11 @@ class TopicPartitionsInfo:
         position += 16
         topic_id = uuid_of(topic_id)
         topic_name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicPartitionsInfo(topic_id, topic_name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -86,7 +88,7 @@ class TopicPartitionsInfo:
 class TopicInfo:
     """TopicInfo, version 0."""
 
-    __slots__ = ('topic_id', 'topic_name', 'unknown_tags')
+    __slots__ = ("topic_id", "topic_name", "unknown_tags")
 
     topic_id: UUID
     topic_name: str
@@ -104,7 +106,7 @@ class TopicInfo:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
+        append(self.topic_id.bytes)
         append(encode_compact_string(self.topic_name))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -117,7 +119,10 @@ class TopicInfo:
         position += 16
         topic_id = uuid_of(topic_id)
         topic_name, position = read_compact_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicInfo(topic_id, topic_name, tags), position
 
     __eq__ = structs_equal
@@ -128,7 +133,7 @@ class TopicInfo:
 class ShareGroupStatePartitionMetadataValue:
     """ShareGroupStatePartitionMetadataValue, version 0."""
 
-    __slots__ = ('initializing_topics', 'initialized_topics', 'deleting_topics', 'unknown_tags')
+    __slots__ = ("initializing_topics", "initialized_topics", "deleting_topics", "unknown_tags")
 
     initializing_topics: list[TopicPartitionsInfo]
     initialized_topics: list[TopicPartitionsInfo]
@@ -153,7 +158,7 @@ class ShareGroupStatePartitionMetadataValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupStatePartitionMetadataValue:
@@ -161,15 +166,9 @@ class ShareGroupStatePartitionMetadataValue:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.initializing_topics))
-        for item in self.initializing_topics:
-            item._write(out, version)
-        append(encode_compact_count(self.initialized_topics))
-        for item in self.initialized_topics:
-            item._write(out, version)
-        append(encode_compact_count(self.deleting_topics))
-        for item in self.deleting_topics:
-            item._write(out, version)
+        append_compact_structs(out, self.initializing_topics, version)
+        append_compact_structs(out, self.initialized_topics, version)
+        append_compact_structs(out, self.deleting_topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -177,18 +176,19 @@ class ShareGroupStatePartitionMetadataValue:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ShareGroupStatePartitionMetadataValue, int]:
-        count, position = read_compact_count(buffer, position, 19)
-        initializing_topics, position = read_structs(buffer, position, version, count, TopicPartitionsInfo._read)
-        count, position = read_compact_count(buffer, position, 19)
-        initialized_topics, position = read_structs(buffer, position, version, count, TopicPartitionsInfo._read)
-        count, position = read_compact_count(buffer, position, 18)
-        deleting_topics, position = read_structs(buffer, position, version, count, TopicInfo._read)
-        tags, position = read_unknown_tags(buffer, position)
+        initializing_topics, position = read_compact_structs(
+            buffer, position, version, TopicPartitionsInfo._read, 19,
+        )
+        initialized_topics, position = read_compact_structs(
+            buffer, position, version, TopicPartitionsInfo._read, 19,
+        )
+        deleting_topics, position = read_compact_structs(buffer, position, version, TopicInfo._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ShareGroupStatePartitionMetadataValue(
-            initializing_topics,
-            initialized_topics,
-            deleting_topics,
-            tags,
+            initializing_topics, initialized_topics, deleting_topics, tags,
         ), position
 
     __eq__ = structs_equal

@@ -10,21 +10,22 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
+    encode_compact_numbers,
+    read_compact_numbers,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
     append_tags,
-    encode_compact_count,
-    encode_numbers,
-    read_compact_count,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -35,7 +36,7 @@ _u = Struct(">16s")
 class TopicPartition:
     """TopicPartition, version 0."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[int]
@@ -53,9 +54,8 @@ class TopicPartition:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(self.topic_id.bytes)
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -66,9 +66,11 @@ class TopicPartition:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicPartition(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -79,7 +81,7 @@ class TopicPartition:
 class ShareGroupTargetAssignmentMemberValue:
     """ShareGroupTargetAssignmentMemberValue, version 0."""
 
-    __slots__ = ('topic_partitions', 'unknown_tags')
+    __slots__ = ("topic_partitions", "unknown_tags")
 
     topic_partitions: list[TopicPartition]
     unknown_tags: dict[int, bytes] | None
@@ -98,7 +100,7 @@ class ShareGroupTargetAssignmentMemberValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupTargetAssignmentMemberValue:
@@ -106,9 +108,7 @@ class ShareGroupTargetAssignmentMemberValue:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.topic_partitions))
-        for item in self.topic_partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.topic_partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -116,9 +116,11 @@ class ShareGroupTargetAssignmentMemberValue:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ShareGroupTargetAssignmentMemberValue, int]:
-        count, position = read_compact_count(buffer, position, 18)
-        topic_partitions, position = read_structs(buffer, position, version, count, TopicPartition._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topic_partitions, position = read_compact_structs(buffer, position, version, TopicPartition._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ShareGroupTargetAssignmentMemberValue(topic_partitions, tags), position
 
     __eq__ = structs_equal

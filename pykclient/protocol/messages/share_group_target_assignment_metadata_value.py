@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     append_tags,
-    check_tag_end,
     read_message,
     read_tag,
     read_tag_count,
     struct_repr,
     structs_equal,
+    tag_end_missed,
     write_message,
 )
 
@@ -29,7 +31,7 @@ _q = Struct(">q")
 class ShareGroupTargetAssignmentMetadataValue:
     """ShareGroupTargetAssignmentMetadataValue, version 0."""
 
-    __slots__ = ('assignment_epoch', 'assignment_timestamp', 'unknown_tags')
+    __slots__ = ("assignment_epoch", "assignment_timestamp", "unknown_tags")
 
     assignment_epoch: int
     assignment_timestamp: int
@@ -51,7 +53,7 @@ class ShareGroupTargetAssignmentMetadataValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupTargetAssignmentMetadataValue:
@@ -62,9 +64,7 @@ class ShareGroupTargetAssignmentMetadataValue:
         append(_i.pack(self.assignment_epoch))
         known: list[tuple[int, bytes]] = []
         if self.assignment_timestamp != 0:
-            part: list[Buffer] = []
-            part.append(_q.pack(self.assignment_timestamp))
-            known.append((0, b"".join(part)))
+            known.append((0, _q.pack(self.assignment_timestamp)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -91,7 +91,7 @@ class ShareGroupTargetAssignmentMetadataValue:
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return ShareGroupTargetAssignmentMetadataValue(assignment_epoch, assignment_timestamp, tags), position
 
     __eq__ = structs_equal

@@ -9,20 +9,21 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     EMPTY,
+    append_compact_structs,
     append_tags,
-    check_tag_end,
-    encode_compact_count,
-    read_compact_count,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
+    tag_end_missed,
     write_message,
 )
 
@@ -35,7 +36,7 @@ _qqbh = Struct(">qqbh")
 class StateBatch:
     """StateBatch, version 0."""
 
-    __slots__ = ('first_offset', 'last_offset', 'delivery_state', 'delivery_count', 'unknown_tags')
+    __slots__ = ("first_offset", "last_offset", "delivery_state", "delivery_count", "unknown_tags")
 
     first_offset: int
     last_offset: int
@@ -69,7 +70,10 @@ class StateBatch:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[StateBatch, int]:
         first_offset, last_offset, delivery_state, delivery_count = _qqbh.unpack_from(buffer, position)
         position += 19
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return StateBatch(first_offset, last_offset, delivery_state, delivery_count, tags), position
 
     __eq__ = structs_equal
@@ -81,15 +85,8 @@ class ShareSnapshotValue:
     """ShareSnapshotValue, version 0."""
 
     __slots__ = (
-        'snapshot_epoch',
-        'state_epoch',
-        'leader_epoch',
-        'start_offset',
-        'delivery_complete_count',
-        'create_timestamp',
-        'write_timestamp',
-        'state_batches',
-        'unknown_tags',
+        "snapshot_epoch", "state_epoch", "leader_epoch", "start_offset", "delivery_complete_count",
+        "create_timestamp", "write_timestamp", "state_batches", "unknown_tags",
     )
 
     snapshot_epoch: int
@@ -130,7 +127,7 @@ class ShareSnapshotValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareSnapshotValue:
@@ -139,21 +136,13 @@ class ShareSnapshotValue:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_iiiqqq.pack(
-            self.snapshot_epoch,
-            self.state_epoch,
-            self.leader_epoch,
-            self.start_offset,
-            self.create_timestamp,
+            self.snapshot_epoch, self.state_epoch, self.leader_epoch, self.start_offset, self.create_timestamp,
             self.write_timestamp,
         ))
-        append(encode_compact_count(self.state_batches))
-        for item in self.state_batches:
-            item._write(out, version)
+        append_compact_structs(out, self.state_batches, version)
         known: list[tuple[int, bytes]] = []
         if self.delivery_complete_count != -1:
-            part: list[Buffer] = []
-            part.append(_i.pack(self.delivery_complete_count))
-            known.append((0, b"".join(part)))
+            known.append((0, _i.pack(self.delivery_complete_count)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -161,10 +150,11 @@ class ShareSnapshotValue:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ShareSnapshotValue, int]:
-        snapshot_epoch, state_epoch, leader_epoch, start_offset, create_timestamp, write_timestamp = _iiiqqq.unpack_from(buffer, position)
+        (
+            snapshot_epoch, state_epoch, leader_epoch, start_offset, create_timestamp, write_timestamp,
+        ) = _iiiqqq.unpack_from(buffer, position)
         position += 36
-        count, position = read_compact_count(buffer, position, 20)
-        state_batches, position = read_structs(buffer, position, version, count, StateBatch._read)
+        state_batches, position = read_compact_structs(buffer, position, version, StateBatch._read, 20)
         delivery_complete_count = -1
         tags: dict[int, bytes] | None = None
         if buffer[position] == 0:
@@ -182,17 +172,10 @@ class ShareSnapshotValue:
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return ShareSnapshotValue(
-            snapshot_epoch,
-            state_epoch,
-            leader_epoch,
-            start_offset,
-            delivery_complete_count,
-            create_timestamp,
-            write_timestamp,
-            state_batches,
-            tags,
+            snapshot_epoch, state_epoch, leader_epoch, start_offset, delivery_complete_count, create_timestamp,
+            write_timestamp, state_batches, tags,
         ), position
 
     __eq__ = structs_equal

@@ -10,15 +10,17 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
     ZERO_UUID,
     encode_string,
-    read_message,
     read_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    read_message,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -29,7 +31,7 @@ _ui = Struct(">16si")
 class ShareUpdateKey:
     """ShareUpdateKey, version 0."""
 
-    __slots__ = ('group_id', 'topic_id', 'partition')
+    __slots__ = ("group_id", "topic_id", "partition")
 
     group_id: str
     topic_id: UUID
@@ -46,7 +48,7 @@ class ShareUpdateKey:
         self.partition = partition
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareUpdateKey:

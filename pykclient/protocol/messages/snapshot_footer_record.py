@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     append_tags,
     read_message,
     read_unknown_tags,
@@ -26,7 +28,7 @@ _h = Struct(">h")
 class SnapshotFooterRecord:
     """SnapshotFooterRecord, version 0."""
 
-    __slots__ = ('version', 'unknown_tags')
+    __slots__ = ("version", "unknown_tags")
 
     version: int
     unknown_tags: dict[int, bytes] | None
@@ -41,7 +43,7 @@ class SnapshotFooterRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> SnapshotFooterRecord:
@@ -59,7 +61,10 @@ class SnapshotFooterRecord:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[SnapshotFooterRecord, int]:
         (version_,) = _h.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return SnapshotFooterRecord(version_, tags), position
 
     __eq__ = structs_equal

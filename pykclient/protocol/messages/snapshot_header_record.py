@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     append_tags,
     read_message,
     read_unknown_tags,
@@ -26,7 +28,7 @@ _hq = Struct(">hq")
 class SnapshotHeaderRecord:
     """SnapshotHeaderRecord, version 0."""
 
-    __slots__ = ('version', 'last_contained_log_timestamp', 'unknown_tags')
+    __slots__ = ("version", "last_contained_log_timestamp", "unknown_tags")
 
     version: int
     last_contained_log_timestamp: int
@@ -48,7 +50,7 @@ class SnapshotHeaderRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> SnapshotHeaderRecord:
@@ -66,7 +68,10 @@ class SnapshotHeaderRecord:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[SnapshotHeaderRecord, int]:
         version_, last_contained_log_timestamp = _hq.unpack_from(buffer, position)
         position += 10
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return SnapshotHeaderRecord(version_, last_contained_log_timestamp, tags), position
 
     __eq__ = structs_equal

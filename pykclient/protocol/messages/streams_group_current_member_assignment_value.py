@@ -9,25 +9,26 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
-    read_compact_nullable_count,
+    read_compact_nullable_numbers,
+    read_compact_numbers,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
+    tag_end_missed,
     write_message,
 )
 
@@ -38,7 +39,7 @@ _iib = Struct(">iib")
 class TaskIds:
     """TaskIds, version 0."""
 
-    __slots__ = ('subtopology_id', 'partitions', 'assignment_epochs', 'unknown_tags')
+    __slots__ = ("subtopology_id", "partitions", "assignment_epochs", "unknown_tags")
 
     subtopology_id: str
     partitions: list[int]
@@ -60,17 +61,10 @@ class TaskIds:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.subtopology_id))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(encode_compact_numbers(self.partitions, "i"))
         known: list[tuple[int, bytes]] = []
         if self.assignment_epochs is None or self.assignment_epochs:
-            part: list[Buffer] = []
-            if self.assignment_epochs is None:
-                part.append(b"\0")
-            else:
-                part.append(encode_compact_count(self.assignment_epochs))
-                part.append(encode_numbers(self.assignment_epochs, "i"))
-            known.append((0, b"".join(part)))
+            known.append((0, b"\0" if self.assignment_epochs is None else encode_compact_numbers(self.assignment_epochs, "i")))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -79,8 +73,7 @@ class TaskIds:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TaskIds, int]:
         subtopology_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
         assignment_epochs: list[int] | None = []
         tags: dict[int, bytes] | None = None
         if buffer[position] == 0:
@@ -91,17 +84,13 @@ class TaskIds:
             for _ in range(count):
                 tag, position, end = read_tag(buffer, position, tag)
                 if tag == 0:
-                    count, position = read_compact_nullable_count(buffer, position, 4)
-                    if count < 0:
-                        assignment_epochs = None
-                    else:
-                        assignment_epochs, position = read_numbers(buffer, position, count, "i")
+                    assignment_epochs, position = read_compact_nullable_numbers(buffer, position, "i", 4)
                 else:
                     tags = tags or {}
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return TaskIds(subtopology_id, partitions, assignment_epochs, tags), position
 
     __eq__ = structs_equal
@@ -113,16 +102,9 @@ class StreamsGroupCurrentMemberAssignmentValue:
     """StreamsGroupCurrentMemberAssignmentValue, version 0."""
 
     __slots__ = (
-        'member_epoch',
-        'previous_member_epoch',
-        'state',
-        'active_tasks',
-        'standby_tasks',
-        'warmup_tasks',
-        'active_tasks_pending_revocation',
-        'standby_tasks_pending_revocation',
-        'warmup_tasks_pending_revocation',
-        'unknown_tags',
+        "member_epoch", "previous_member_epoch", "state", "active_tasks", "standby_tasks", "warmup_tasks",
+        "active_tasks_pending_revocation", "standby_tasks_pending_revocation",
+        "warmup_tasks_pending_revocation", "unknown_tags",
     )
 
     member_epoch: int
@@ -166,7 +148,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> StreamsGroupCurrentMemberAssignmentValue:
@@ -175,24 +157,12 @@ class StreamsGroupCurrentMemberAssignmentValue:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_iib.pack(self.member_epoch, self.previous_member_epoch, self.state))
-        append(encode_compact_count(self.active_tasks))
-        for item in self.active_tasks:
-            item._write(out, version)
-        append(encode_compact_count(self.standby_tasks))
-        for item in self.standby_tasks:
-            item._write(out, version)
-        append(encode_compact_count(self.warmup_tasks))
-        for item in self.warmup_tasks:
-            item._write(out, version)
-        append(encode_compact_count(self.active_tasks_pending_revocation))
-        for item in self.active_tasks_pending_revocation:
-            item._write(out, version)
-        append(encode_compact_count(self.standby_tasks_pending_revocation))
-        for item in self.standby_tasks_pending_revocation:
-            item._write(out, version)
-        append(encode_compact_count(self.warmup_tasks_pending_revocation))
-        for item in self.warmup_tasks_pending_revocation:
-            item._write(out, version)
+        append_compact_structs(out, self.active_tasks, version)
+        append_compact_structs(out, self.standby_tasks, version)
+        append_compact_structs(out, self.warmup_tasks, version)
+        append_compact_structs(out, self.active_tasks_pending_revocation, version)
+        append_compact_structs(out, self.standby_tasks_pending_revocation, version)
+        append_compact_structs(out, self.warmup_tasks_pending_revocation, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -202,29 +172,25 @@ class StreamsGroupCurrentMemberAssignmentValue:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[StreamsGroupCurrentMemberAssignmentValue, int]:
         member_epoch, previous_member_epoch, state = _iib.unpack_from(buffer, position)
         position += 9
-        count, position = read_compact_count(buffer, position, 3)
-        active_tasks, position = read_structs(buffer, position, version, count, TaskIds._read)
-        count, position = read_compact_count(buffer, position, 3)
-        standby_tasks, position = read_structs(buffer, position, version, count, TaskIds._read)
-        count, position = read_compact_count(buffer, position, 3)
-        warmup_tasks, position = read_structs(buffer, position, version, count, TaskIds._read)
-        count, position = read_compact_count(buffer, position, 3)
-        active_tasks_pending_revocation, position = read_structs(buffer, position, version, count, TaskIds._read)
-        count, position = read_compact_count(buffer, position, 3)
-        standby_tasks_pending_revocation, position = read_structs(buffer, position, version, count, TaskIds._read)
-        count, position = read_compact_count(buffer, position, 3)
-        warmup_tasks_pending_revocation, position = read_structs(buffer, position, version, count, TaskIds._read)
-        tags, position = read_unknown_tags(buffer, position)
+        active_tasks, position = read_compact_structs(buffer, position, version, TaskIds._read, 3)
+        standby_tasks, position = read_compact_structs(buffer, position, version, TaskIds._read, 3)
+        warmup_tasks, position = read_compact_structs(buffer, position, version, TaskIds._read, 3)
+        active_tasks_pending_revocation, position = read_compact_structs(
+            buffer, position, version, TaskIds._read, 3,
+        )
+        standby_tasks_pending_revocation, position = read_compact_structs(
+            buffer, position, version, TaskIds._read, 3,
+        )
+        warmup_tasks_pending_revocation, position = read_compact_structs(
+            buffer, position, version, TaskIds._read, 3,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return StreamsGroupCurrentMemberAssignmentValue(
-            member_epoch,
-            previous_member_epoch,
-            state,
-            active_tasks,
-            standby_tasks,
-            warmup_tasks,
-            active_tasks_pending_revocation,
-            standby_tasks_pending_revocation,
-            warmup_tasks_pending_revocation,
+            member_epoch, previous_member_epoch, state, active_tasks, standby_tasks, warmup_tasks,
+            active_tasks_pending_revocation, standby_tasks_pending_revocation, warmup_tasks_pending_revocation,
             tags,
         ), position
 

@@ -9,23 +9,25 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    NOT_GIVEN,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
-    read_compact_nullable_count,
+    encode_compact_strings,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
     read_compact_strings,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    NOT_GIVEN,
+    append_compact_structs,
+    append_tags,
+    read_compact_nullable_structs,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -45,7 +47,7 @@ _iq = Struct(">iq")
 class StreamsGroupDescribeRequest:
     """StreamsGroupDescribeRequest, version 0."""
 
-    __slots__ = ('group_ids', 'include_authorized_operations', 'unknown_tags')
+    __slots__ = ("group_ids", "include_authorized_operations", "unknown_tags")
 
     group_ids: list[str]
     include_authorized_operations: bool
@@ -67,7 +69,7 @@ class StreamsGroupDescribeRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> StreamsGroupDescribeRequest:
@@ -75,9 +77,7 @@ class StreamsGroupDescribeRequest:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.group_ids))
-        for item in self.group_ids:
-            append(encode_compact_string(item))
+        append(encode_compact_strings(self.group_ids))
         append(_t.pack(self.include_authorized_operations))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -86,11 +86,13 @@ class StreamsGroupDescribeRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[StreamsGroupDescribeRequest, int]:
-        count, position = read_compact_count(buffer, position, 1)
-        group_ids, position = read_compact_strings(buffer, position, count)
+        group_ids, position = read_compact_strings(buffer, position)
         (include_authorized_operations,) = _t.unpack_from(buffer, position)
         position += 1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return StreamsGroupDescribeRequest(group_ids, include_authorized_operations, tags), position
 
     __eq__ = structs_equal
@@ -101,18 +103,13 @@ class StreamsGroupDescribeRequest:
 class KeyValue:
     """KeyValue, version 0."""
 
-    __slots__ = ('key', 'value', 'unknown_tags')
+    __slots__ = ("key", "value", "unknown_tags")
 
     key: str
     value: str
     unknown_tags: dict[int, bytes] | None
 
-    def __init__(
-        self,
-        key: str = "",
-        value: str = "",
-        unknown_tags: dict[int, bytes] | None = None,
-    ) -> None:
+    def __init__(self, key: str = "", value: str = "", unknown_tags: dict[int, bytes] | None = None) -> None:
         self.key = key
         self.value = value
         self.unknown_tags = unknown_tags
@@ -130,7 +127,10 @@ class KeyValue:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[KeyValue, int]:
         key, position = read_compact_string(buffer, position)
         value, position = read_compact_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return KeyValue(key, value, tags), position
 
     __eq__ = structs_equal
@@ -141,7 +141,7 @@ class KeyValue:
 class TopicInfo:
     """TopicInfo, version 0."""
 
-    __slots__ = ('name', 'partitions', 'replication_factor', 'topic_configs', 'unknown_tags')
+    __slots__ = ("name", "partitions", "replication_factor", "topic_configs", "unknown_tags")
 
     name: str
     partitions: int
@@ -167,9 +167,7 @@ class TopicInfo:
         append = out.append
         append(encode_compact_string(self.name))
         append(_ih.pack(self.partitions, self.replication_factor))
-        append(encode_compact_count(self.topic_configs))
-        for item in self.topic_configs:
-            item._write(out, version)
+        append_compact_structs(out, self.topic_configs, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -180,9 +178,11 @@ class TopicInfo:
         name, position = read_compact_string(buffer, position)
         partitions, replication_factor = _ih.unpack_from(buffer, position)
         position += 6
-        count, position = read_compact_count(buffer, position, 3)
-        topic_configs, position = read_structs(buffer, position, version, count, KeyValue._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topic_configs, position = read_compact_structs(buffer, position, version, KeyValue._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicInfo(name, partitions, replication_factor, topic_configs, tags), position
 
     __eq__ = structs_equal
@@ -194,12 +194,8 @@ class Subtopology:
     """Subtopology, version 0."""
 
     __slots__ = (
-        'subtopology_id',
-        'source_topics',
-        'repartition_sink_topics',
-        'state_changelog_topics',
-        'repartition_source_topics',
-        'unknown_tags',
+        "subtopology_id", "source_topics", "repartition_sink_topics", "state_changelog_topics",
+        "repartition_source_topics", "unknown_tags",
     )
 
     subtopology_id: str
@@ -228,18 +224,10 @@ class Subtopology:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.subtopology_id))
-        append(encode_compact_count(self.source_topics))
-        for item in self.source_topics:
-            append(encode_compact_string(item))
-        append(encode_compact_count(self.repartition_sink_topics))
-        for item in self.repartition_sink_topics:
-            append(encode_compact_string(item))
-        append(encode_compact_count(self.state_changelog_topics))
-        for item in self.state_changelog_topics:
-            item._write(out, version)
-        append(encode_compact_count(self.repartition_source_topics))
-        for item in self.repartition_source_topics:
-            item._write(out, version)
+        append(encode_compact_strings(self.source_topics))
+        append(encode_compact_strings(self.repartition_sink_topics))
+        append_compact_structs(out, self.state_changelog_topics, version)
+        append_compact_structs(out, self.repartition_source_topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -248,22 +236,17 @@ class Subtopology:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Subtopology, int]:
         subtopology_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 1)
-        source_topics, position = read_compact_strings(buffer, position, count)
-        count, position = read_compact_count(buffer, position, 1)
-        repartition_sink_topics, position = read_compact_strings(buffer, position, count)
-        count, position = read_compact_count(buffer, position, 9)
-        state_changelog_topics, position = read_structs(buffer, position, version, count, TopicInfo._read)
-        count, position = read_compact_count(buffer, position, 9)
-        repartition_source_topics, position = read_structs(buffer, position, version, count, TopicInfo._read)
-        tags, position = read_unknown_tags(buffer, position)
+        source_topics, position = read_compact_strings(buffer, position)
+        repartition_sink_topics, position = read_compact_strings(buffer, position)
+        state_changelog_topics, position = read_compact_structs(buffer, position, version, TopicInfo._read, 9)
+        repartition_source_topics, position = read_compact_structs(buffer, position, version, TopicInfo._read, 9)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Subtopology(
-            subtopology_id,
-            source_topics,
-            repartition_sink_topics,
-            state_changelog_topics,
-            repartition_source_topics,
-            tags,
+            subtopology_id, source_topics, repartition_sink_topics, state_changelog_topics,
+            repartition_source_topics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -274,7 +257,7 @@ class Subtopology:
 class Topology:
     """Topology, version 0."""
 
-    __slots__ = ('epoch', 'subtopologies', 'unknown_tags')
+    __slots__ = ("epoch", "subtopologies", "unknown_tags")
 
     epoch: int
     subtopologies: list[Subtopology] | None
@@ -296,9 +279,7 @@ class Topology:
         if self.subtopologies is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.subtopologies))
-            for item in self.subtopologies:
-                item._write(out, version)
+            append_compact_structs(out, self.subtopologies, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -308,13 +289,11 @@ class Topology:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Topology, int]:
         (epoch,) = _i.unpack_from(buffer, position)
         position += 4
-        subtopologies: list[Subtopology] | None
-        count, position = read_compact_nullable_count(buffer, position, 6)
-        if count < 0:
-            subtopologies = None
+        subtopologies, position = read_compact_nullable_structs(buffer, position, version, Subtopology._read, 6)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
         else:
-            subtopologies, position = read_structs(buffer, position, version, count, Subtopology._read)
-        tags, position = read_unknown_tags(buffer, position)
+            tags, position = None, position + 1
         return Topology(epoch, subtopologies, tags), position
 
     __eq__ = structs_equal
@@ -325,7 +304,7 @@ class Topology:
 class Endpoint:
     """Endpoint, version 0."""
 
-    __slots__ = ('host', 'port', 'unknown_tags')
+    __slots__ = ("host", "port", "unknown_tags")
 
     host: str
     port: int
@@ -350,7 +329,10 @@ class Endpoint:
         host, position = read_compact_string(buffer, position)
         (port,) = _H.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Endpoint(host, port, tags), position
 
     __eq__ = structs_equal
@@ -361,7 +343,7 @@ class Endpoint:
 class TaskOffset:
     """TaskOffset, version 0."""
 
-    __slots__ = ('subtopology_id', 'partition', 'offset', 'unknown_tags')
+    __slots__ = ("subtopology_id", "partition", "offset", "unknown_tags")
 
     subtopology_id: str
     partition: int
@@ -394,7 +376,10 @@ class TaskOffset:
         subtopology_id, position = read_compact_string(buffer, position)
         partition, offset = _iq.unpack_from(buffer, position)
         position += 12
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TaskOffset(subtopology_id, partition, offset, tags), position
 
     __eq__ = structs_equal
@@ -405,7 +390,7 @@ class TaskOffset:
 class TaskIds:
     """TaskIds, version 0."""
 
-    __slots__ = ('subtopology_id', 'partitions', 'unknown_tags')
+    __slots__ = ("subtopology_id", "partitions", "unknown_tags")
 
     subtopology_id: str
     partitions: list[int]
@@ -424,8 +409,7 @@ class TaskIds:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.subtopology_id))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -434,9 +418,11 @@ class TaskIds:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TaskIds, int]:
         subtopology_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TaskIds(subtopology_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -447,7 +433,7 @@ class TaskIds:
 class Assignment:
     """Assignment, version 0."""
 
-    __slots__ = ('active_tasks', 'standby_tasks', 'warmup_tasks', 'unknown_tags')
+    __slots__ = ("active_tasks", "standby_tasks", "warmup_tasks", "unknown_tags")
 
     active_tasks: list[TaskIds]
     standby_tasks: list[TaskIds]
@@ -468,15 +454,9 @@ class Assignment:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.active_tasks))
-        for item in self.active_tasks:
-            item._write(out, version)
-        append(encode_compact_count(self.standby_tasks))
-        for item in self.standby_tasks:
-            item._write(out, version)
-        append(encode_compact_count(self.warmup_tasks))
-        for item in self.warmup_tasks:
-            item._write(out, version)
+        append_compact_structs(out, self.active_tasks, version)
+        append_compact_structs(out, self.standby_tasks, version)
+        append_compact_structs(out, self.warmup_tasks, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -484,14 +464,18 @@ class Assignment:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Assignment, int]:
-        count, position = read_compact_count(buffer, position, 3)
-        active_tasks, position = read_structs(buffer, position, version, count, TaskIds._read)
-        count, position = read_compact_count(buffer, position, 3)
-        standby_tasks, position = read_structs(buffer, position, version, count, TaskIds._read)
-        count, position = read_compact_count(buffer, position, 3)
-        warmup_tasks, position = read_structs(buffer, position, version, count, TaskIds._read)
-        tags, position = read_unknown_tags(buffer, position)
+        active_tasks, position = read_compact_structs(buffer, position, version, TaskIds._read, 3)
+        standby_tasks, position = read_compact_structs(buffer, position, version, TaskIds._read, 3)
+        warmup_tasks, position = read_compact_structs(buffer, position, version, TaskIds._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Assignment(active_tasks, standby_tasks, warmup_tasks, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.active_tasks or self.standby_tasks or self.warmup_tasks or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -502,22 +486,9 @@ class Member:
     """Member, version 0."""
 
     __slots__ = (
-        'member_id',
-        'member_epoch',
-        'instance_id',
-        'rack_id',
-        'client_id',
-        'client_host',
-        'topology_epoch',
-        'process_id',
-        'user_endpoint',
-        'client_tags',
-        'task_offsets',
-        'task_end_offsets',
-        'assignment',
-        'target_assignment',
-        'is_classic',
-        'unknown_tags',
+        "member_id", "member_epoch", "instance_id", "rack_id", "client_id", "client_host", "topology_epoch",
+        "process_id", "user_endpoint", "client_tags", "task_offsets", "task_end_offsets", "assignment",
+        "target_assignment", "is_classic", "unknown_tags",
     )
 
     member_id: str
@@ -588,15 +559,9 @@ class Member:
         else:
             append(b"\1")
             self.user_endpoint._write(out, version)
-        append(encode_compact_count(self.client_tags))
-        for item in self.client_tags:
-            item._write(out, version)
-        append(encode_compact_count(self.task_offsets))
-        for item in self.task_offsets:
-            item._write(out, version)
-        append(encode_compact_count(self.task_end_offsets))
-        for item in self.task_end_offsets:
-            item._write(out, version)
+        append_compact_structs(out, self.client_tags, version)
+        append_compact_structs(out, self.task_offsets, version)
+        append_compact_structs(out, self.task_end_offsets, version)
         self.assignment._write(out, version)
         self.target_assignment._write(out, version)
         append(_t.pack(self.is_classic))
@@ -623,34 +588,21 @@ class Member:
             user_endpoint = None
         else:
             user_endpoint, position = Endpoint._read(buffer, position, version)
-        count, position = read_compact_count(buffer, position, 3)
-        client_tags, position = read_structs(buffer, position, version, count, KeyValue._read)
-        count, position = read_compact_count(buffer, position, 14)
-        task_offsets, position = read_structs(buffer, position, version, count, TaskOffset._read)
-        count, position = read_compact_count(buffer, position, 14)
-        task_end_offsets, position = read_structs(buffer, position, version, count, TaskOffset._read)
+        client_tags, position = read_compact_structs(buffer, position, version, KeyValue._read, 3)
+        task_offsets, position = read_compact_structs(buffer, position, version, TaskOffset._read, 14)
+        task_end_offsets, position = read_compact_structs(buffer, position, version, TaskOffset._read, 14)
         assignment, position = Assignment._read(buffer, position, version)
         target_assignment, position = Assignment._read(buffer, position, version)
         (is_classic,) = _t.unpack_from(buffer, position)
         position += 1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Member(
-            member_id,
-            member_epoch,
-            instance_id,
-            rack_id,
-            client_id,
-            client_host,
-            topology_epoch,
-            process_id,
-            user_endpoint,
-            client_tags,
-            task_offsets,
-            task_end_offsets,
-            assignment,
-            target_assignment,
-            is_classic,
-            tags,
+            member_id, member_epoch, instance_id, rack_id, client_id, client_host, topology_epoch, process_id,
+            user_endpoint, client_tags, task_offsets, task_end_offsets, assignment, target_assignment,
+            is_classic, tags,
         ), position
 
     __eq__ = structs_equal
@@ -662,16 +614,8 @@ class DescribedGroup:
     """DescribedGroup, version 0."""
 
     __slots__ = (
-        'error_code',
-        'error_message',
-        'group_id',
-        'group_state',
-        'group_epoch',
-        'assignment_epoch',
-        'topology',
-        'members',
-        'authorized_operations',
-        'unknown_tags',
+        "error_code", "error_message", "group_id", "group_state", "group_epoch", "assignment_epoch",
+        "topology", "members", "authorized_operations", "unknown_tags",
     )
 
     error_code: int
@@ -721,9 +665,7 @@ class DescribedGroup:
         else:
             append(b"\1")
             self.topology._write(out, version)
-        append(encode_compact_count(self.members))
-        for item in self.members:
-            item._write(out, version)
+        append_compact_structs(out, self.members, version)
         append(_i.pack(self.authorized_operations))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -745,22 +687,16 @@ class DescribedGroup:
             topology = None
         else:
             topology, position = Topology._read(buffer, position, version)
-        count, position = read_compact_count(buffer, position, 22)
-        members, position = read_structs(buffer, position, version, count, Member._read)
+        members, position = read_compact_structs(buffer, position, version, Member._read, 22)
         (authorized_operations,) = _i.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return DescribedGroup(
-            error_code,
-            error_message,
-            group_id,
-            group_state,
-            group_epoch,
-            assignment_epoch,
-            topology,
-            members,
-            authorized_operations,
-            tags,
+            error_code, error_message, group_id, group_state, group_epoch, assignment_epoch, topology, members,
+            authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal
@@ -771,7 +707,7 @@ class DescribedGroup:
 class StreamsGroupDescribeResponse:
     """StreamsGroupDescribeResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'groups', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "groups", "unknown_tags")
 
     throttle_time_ms: int
     groups: list[DescribedGroup]
@@ -793,7 +729,7 @@ class StreamsGroupDescribeResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> StreamsGroupDescribeResponse:
@@ -802,9 +738,7 @@ class StreamsGroupDescribeResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
-        append(encode_compact_count(self.groups))
-        for item in self.groups:
-            item._write(out, version)
+        append_compact_structs(out, self.groups, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -814,9 +748,11 @@ class StreamsGroupDescribeResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[StreamsGroupDescribeResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 20)
-        groups, position = read_structs(buffer, position, version, count, DescribedGroup._read)
-        tags, position = read_unknown_tags(buffer, position)
+        groups, position = read_compact_structs(buffer, position, version, DescribedGroup._read, 20)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return StreamsGroupDescribeResponse(throttle_time_ms, groups, tags), position
 
     __eq__ = structs_equal

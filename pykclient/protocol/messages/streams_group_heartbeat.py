@@ -9,23 +9,25 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    NOT_GIVEN,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
-    read_compact_nullable_count,
+    encode_compact_strings,
     read_compact_nullable_string,
+    read_compact_numbers,
     read_compact_string,
     read_compact_strings,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    NOT_GIVEN,
+    append_compact_structs,
+    append_tags,
+    read_compact_nullable_structs,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -46,18 +48,13 @@ _iq = Struct(">iq")
 class KeyValue:
     """KeyValue, version 0."""
 
-    __slots__ = ('key', 'value', 'unknown_tags')
+    __slots__ = ("key", "value", "unknown_tags")
 
     key: str
     value: str
     unknown_tags: dict[int, bytes] | None
 
-    def __init__(
-        self,
-        key: str = "",
-        value: str = "",
-        unknown_tags: dict[int, bytes] | None = None,
-    ) -> None:
+    def __init__(self, key: str = "", value: str = "", unknown_tags: dict[int, bytes] | None = None) -> None:
         self.key = key
         self.value = value
         self.unknown_tags = unknown_tags
@@ -75,7 +72,10 @@ class KeyValue:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[KeyValue, int]:
         key, position = read_compact_string(buffer, position)
         value, position = read_compact_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return KeyValue(key, value, tags), position
 
     __eq__ = structs_equal
@@ -86,7 +86,7 @@ class KeyValue:
 class TopicInfo:
     """TopicInfo, version 0."""
 
-    __slots__ = ('name', 'partitions', 'replication_factor', 'topic_configs', 'unknown_tags')
+    __slots__ = ("name", "partitions", "replication_factor", "topic_configs", "unknown_tags")
 
     name: str
     partitions: int
@@ -112,9 +112,7 @@ class TopicInfo:
         append = out.append
         append(encode_compact_string(self.name))
         append(_ih.pack(self.partitions, self.replication_factor))
-        append(encode_compact_count(self.topic_configs))
-        for item in self.topic_configs:
-            item._write(out, version)
+        append_compact_structs(out, self.topic_configs, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -125,9 +123,11 @@ class TopicInfo:
         name, position = read_compact_string(buffer, position)
         partitions, replication_factor = _ih.unpack_from(buffer, position)
         position += 6
-        count, position = read_compact_count(buffer, position, 3)
-        topic_configs, position = read_structs(buffer, position, version, count, KeyValue._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topic_configs, position = read_compact_structs(buffer, position, version, KeyValue._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicInfo(name, partitions, replication_factor, topic_configs, tags), position
 
     __eq__ = structs_equal
@@ -138,7 +138,7 @@ class TopicInfo:
 class CopartitionGroup:
     """CopartitionGroup, version 0."""
 
-    __slots__ = ('source_topics', 'source_topic_regex', 'repartition_source_topics', 'unknown_tags')
+    __slots__ = ("source_topics", "source_topic_regex", "repartition_source_topics", "unknown_tags")
 
     source_topics: list[int]
     source_topic_regex: list[int]
@@ -159,12 +159,9 @@ class CopartitionGroup:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.source_topics))
-        append(encode_numbers(self.source_topics, "h"))
-        append(encode_compact_count(self.source_topic_regex))
-        append(encode_numbers(self.source_topic_regex, "h"))
-        append(encode_compact_count(self.repartition_source_topics))
-        append(encode_numbers(self.repartition_source_topics, "h"))
+        append(encode_compact_numbers(self.source_topics, "h"))
+        append(encode_compact_numbers(self.source_topic_regex, "h"))
+        append(encode_compact_numbers(self.repartition_source_topics, "h"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -172,13 +169,13 @@ class CopartitionGroup:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CopartitionGroup, int]:
-        count, position = read_compact_count(buffer, position, 2)
-        source_topics, position = read_numbers(buffer, position, count, "h")
-        count, position = read_compact_count(buffer, position, 2)
-        source_topic_regex, position = read_numbers(buffer, position, count, "h")
-        count, position = read_compact_count(buffer, position, 2)
-        repartition_source_topics, position = read_numbers(buffer, position, count, "h")
-        tags, position = read_unknown_tags(buffer, position)
+        source_topics, position = read_compact_numbers(buffer, position, "h", 2)
+        source_topic_regex, position = read_compact_numbers(buffer, position, "h", 2)
+        repartition_source_topics, position = read_compact_numbers(buffer, position, "h", 2)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return CopartitionGroup(source_topics, source_topic_regex, repartition_source_topics, tags), position
 
     __eq__ = structs_equal
@@ -190,14 +187,8 @@ class Subtopology:
     """Subtopology, version 0."""
 
     __slots__ = (
-        'subtopology_id',
-        'source_topics',
-        'source_topic_regex',
-        'state_changelog_topics',
-        'repartition_sink_topics',
-        'repartition_source_topics',
-        'copartition_groups',
-        'unknown_tags',
+        "subtopology_id", "source_topics", "source_topic_regex", "state_changelog_topics",
+        "repartition_sink_topics", "repartition_source_topics", "copartition_groups", "unknown_tags",
     )
 
     subtopology_id: str
@@ -232,24 +223,12 @@ class Subtopology:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.subtopology_id))
-        append(encode_compact_count(self.source_topics))
-        for item in self.source_topics:
-            append(encode_compact_string(item))
-        append(encode_compact_count(self.source_topic_regex))
-        for item in self.source_topic_regex:
-            append(encode_compact_string(item))
-        append(encode_compact_count(self.state_changelog_topics))
-        for item in self.state_changelog_topics:
-            item._write(out, version)
-        append(encode_compact_count(self.repartition_sink_topics))
-        for item in self.repartition_sink_topics:
-            append(encode_compact_string(item))
-        append(encode_compact_count(self.repartition_source_topics))
-        for item in self.repartition_source_topics:
-            item._write(out, version)
-        append(encode_compact_count(self.copartition_groups))
-        for item in self.copartition_groups:
-            item._write(out, version)
+        append(encode_compact_strings(self.source_topics))
+        append(encode_compact_strings(self.source_topic_regex))
+        append_compact_structs(out, self.state_changelog_topics, version)
+        append(encode_compact_strings(self.repartition_sink_topics))
+        append_compact_structs(out, self.repartition_source_topics, version)
+        append_compact_structs(out, self.copartition_groups, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -258,28 +237,19 @@ class Subtopology:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Subtopology, int]:
         subtopology_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 1)
-        source_topics, position = read_compact_strings(buffer, position, count)
-        count, position = read_compact_count(buffer, position, 1)
-        source_topic_regex, position = read_compact_strings(buffer, position, count)
-        count, position = read_compact_count(buffer, position, 9)
-        state_changelog_topics, position = read_structs(buffer, position, version, count, TopicInfo._read)
-        count, position = read_compact_count(buffer, position, 1)
-        repartition_sink_topics, position = read_compact_strings(buffer, position, count)
-        count, position = read_compact_count(buffer, position, 9)
-        repartition_source_topics, position = read_structs(buffer, position, version, count, TopicInfo._read)
-        count, position = read_compact_count(buffer, position, 4)
-        copartition_groups, position = read_structs(buffer, position, version, count, CopartitionGroup._read)
-        tags, position = read_unknown_tags(buffer, position)
+        source_topics, position = read_compact_strings(buffer, position)
+        source_topic_regex, position = read_compact_strings(buffer, position)
+        state_changelog_topics, position = read_compact_structs(buffer, position, version, TopicInfo._read, 9)
+        repartition_sink_topics, position = read_compact_strings(buffer, position)
+        repartition_source_topics, position = read_compact_structs(buffer, position, version, TopicInfo._read, 9)
+        copartition_groups, position = read_compact_structs(buffer, position, version, CopartitionGroup._read, 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Subtopology(
-            subtopology_id,
-            source_topics,
-            source_topic_regex,
-            state_changelog_topics,
-            repartition_sink_topics,
-            repartition_source_topics,
-            copartition_groups,
-            tags,
+            subtopology_id, source_topics, source_topic_regex, state_changelog_topics, repartition_sink_topics,
+            repartition_source_topics, copartition_groups, tags,
         ), position
 
     __eq__ = structs_equal
@@ -290,7 +260,7 @@ class Subtopology:
 class Topology:
     """Topology, version 0."""
 
-    __slots__ = ('epoch', 'subtopologies', 'unknown_tags')
+    __slots__ = ("epoch", "subtopologies", "unknown_tags")
 
     epoch: int
     subtopologies: list[Subtopology]
@@ -309,9 +279,7 @@ class Topology:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.epoch))
-        append(encode_compact_count(self.subtopologies))
-        for item in self.subtopologies:
-            item._write(out, version)
+        append_compact_structs(out, self.subtopologies, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -321,9 +289,11 @@ class Topology:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Topology, int]:
         (epoch,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 8)
-        subtopologies, position = read_structs(buffer, position, version, count, Subtopology._read)
-        tags, position = read_unknown_tags(buffer, position)
+        subtopologies, position = read_compact_structs(buffer, position, version, Subtopology._read, 8)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Topology(epoch, subtopologies, tags), position
 
     __eq__ = structs_equal
@@ -334,7 +304,7 @@ class Topology:
 class RequestTaskIds:
     """RequestTaskIds, version 0."""
 
-    __slots__ = ('subtopology_id', 'partitions', 'unknown_tags')
+    __slots__ = ("subtopology_id", "partitions", "unknown_tags")
 
     subtopology_id: str
     partitions: list[int]
@@ -353,8 +323,7 @@ class RequestTaskIds:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.subtopology_id))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -363,9 +332,11 @@ class RequestTaskIds:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestTaskIds, int]:
         subtopology_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestTaskIds(subtopology_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -376,7 +347,7 @@ class RequestTaskIds:
 class RequestEndpoint:
     """RequestEndpoint, version 0."""
 
-    __slots__ = ('host', 'port', 'unknown_tags')
+    __slots__ = ("host", "port", "unknown_tags")
 
     host: str
     port: int
@@ -401,7 +372,10 @@ class RequestEndpoint:
         host, position = read_compact_string(buffer, position)
         (port,) = _H.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestEndpoint(host, port, tags), position
 
     __eq__ = structs_equal
@@ -412,7 +386,7 @@ class RequestEndpoint:
 class TaskOffset:
     """TaskOffset, version 0."""
 
-    __slots__ = ('subtopology_id', 'partition', 'offset', 'unknown_tags')
+    __slots__ = ("subtopology_id", "partition", "offset", "unknown_tags")
 
     subtopology_id: str
     partition: int
@@ -445,7 +419,10 @@ class TaskOffset:
         subtopology_id, position = read_compact_string(buffer, position)
         partition, offset = _iq.unpack_from(buffer, position)
         position += 12
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TaskOffset(subtopology_id, partition, offset, tags), position
 
     __eq__ = structs_equal
@@ -457,24 +434,10 @@ class StreamsGroupHeartbeatRequest:
     """StreamsGroupHeartbeatRequest, version 0."""
 
     __slots__ = (
-        'group_id',
-        'member_id',
-        'member_epoch',
-        'endpoint_information_epoch',
-        'instance_id',
-        'rack_id',
-        'rebalance_timeout_ms',
-        'topology',
-        'active_tasks',
-        'standby_tasks',
-        'warmup_tasks',
-        'process_id',
-        'user_endpoint',
-        'client_tags',
-        'task_offsets',
-        'task_end_offsets',
-        'shutdown_application',
-        'unknown_tags',
+        "group_id", "member_id", "member_epoch", "endpoint_information_epoch", "instance_id", "rack_id",
+        "rebalance_timeout_ms", "topology", "active_tasks", "standby_tasks", "warmup_tasks", "process_id",
+        "user_endpoint", "client_tags", "task_offsets", "task_end_offsets", "shutdown_application",
+        "unknown_tags",
     )
 
     group_id: str
@@ -542,7 +505,7 @@ class StreamsGroupHeartbeatRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> StreamsGroupHeartbeatRequest:
@@ -564,21 +527,15 @@ class StreamsGroupHeartbeatRequest:
         if self.active_tasks is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.active_tasks))
-            for item in self.active_tasks:
-                item._write(out, version)
+            append_compact_structs(out, self.active_tasks, version)
         if self.standby_tasks is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.standby_tasks))
-            for item in self.standby_tasks:
-                item._write(out, version)
+            append_compact_structs(out, self.standby_tasks, version)
         if self.warmup_tasks is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.warmup_tasks))
-            for item in self.warmup_tasks:
-                item._write(out, version)
+            append_compact_structs(out, self.warmup_tasks, version)
         append(encode_compact_nullable_string(self.process_id))
         if self.user_endpoint is None:
             append(b"\xff")
@@ -588,21 +545,15 @@ class StreamsGroupHeartbeatRequest:
         if self.client_tags is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.client_tags))
-            for item in self.client_tags:
-                item._write(out, version)
+            append_compact_structs(out, self.client_tags, version)
         if self.task_offsets is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.task_offsets))
-            for item in self.task_offsets:
-                item._write(out, version)
+            append_compact_structs(out, self.task_offsets, version)
         if self.task_end_offsets is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.task_end_offsets))
-            for item in self.task_end_offsets:
-                item._write(out, version)
+            append_compact_structs(out, self.task_end_offsets, version)
         append(_t.pack(self.shutdown_application))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -625,24 +576,9 @@ class StreamsGroupHeartbeatRequest:
             topology = None
         else:
             topology, position = Topology._read(buffer, position, version)
-        active_tasks: list[RequestTaskIds] | None
-        count, position = read_compact_nullable_count(buffer, position, 3)
-        if count < 0:
-            active_tasks = None
-        else:
-            active_tasks, position = read_structs(buffer, position, version, count, RequestTaskIds._read)
-        standby_tasks: list[RequestTaskIds] | None
-        count, position = read_compact_nullable_count(buffer, position, 3)
-        if count < 0:
-            standby_tasks = None
-        else:
-            standby_tasks, position = read_structs(buffer, position, version, count, RequestTaskIds._read)
-        warmup_tasks: list[RequestTaskIds] | None
-        count, position = read_compact_nullable_count(buffer, position, 3)
-        if count < 0:
-            warmup_tasks = None
-        else:
-            warmup_tasks, position = read_structs(buffer, position, version, count, RequestTaskIds._read)
+        active_tasks, position = read_compact_nullable_structs(buffer, position, version, RequestTaskIds._read, 3)
+        standby_tasks, position = read_compact_nullable_structs(buffer, position, version, RequestTaskIds._read, 3)
+        warmup_tasks, position = read_compact_nullable_structs(buffer, position, version, RequestTaskIds._read, 3)
         process_id, position = read_compact_nullable_string(buffer, position)
         user_endpoint: RequestEndpoint | None
         position += 1
@@ -650,46 +586,19 @@ class StreamsGroupHeartbeatRequest:
             user_endpoint = None
         else:
             user_endpoint, position = RequestEndpoint._read(buffer, position, version)
-        client_tags: list[KeyValue] | None
-        count, position = read_compact_nullable_count(buffer, position, 3)
-        if count < 0:
-            client_tags = None
-        else:
-            client_tags, position = read_structs(buffer, position, version, count, KeyValue._read)
-        task_offsets: list[TaskOffset] | None
-        count, position = read_compact_nullable_count(buffer, position, 14)
-        if count < 0:
-            task_offsets = None
-        else:
-            task_offsets, position = read_structs(buffer, position, version, count, TaskOffset._read)
-        task_end_offsets: list[TaskOffset] | None
-        count, position = read_compact_nullable_count(buffer, position, 14)
-        if count < 0:
-            task_end_offsets = None
-        else:
-            task_end_offsets, position = read_structs(buffer, position, version, count, TaskOffset._read)
+        client_tags, position = read_compact_nullable_structs(buffer, position, version, KeyValue._read, 3)
+        task_offsets, position = read_compact_nullable_structs(buffer, position, version, TaskOffset._read, 14)
+        task_end_offsets, position = read_compact_nullable_structs(buffer, position, version, TaskOffset._read, 14)
         (shutdown_application,) = _t.unpack_from(buffer, position)
         position += 1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return StreamsGroupHeartbeatRequest(
-            group_id,
-            member_id,
-            member_epoch,
-            endpoint_information_epoch,
-            instance_id,
-            rack_id,
-            rebalance_timeout_ms,
-            topology,
-            active_tasks,
-            standby_tasks,
-            warmup_tasks,
-            process_id,
-            user_endpoint,
-            client_tags,
-            task_offsets,
-            task_end_offsets,
-            shutdown_application,
-            tags,
+            group_id, member_id, member_epoch, endpoint_information_epoch, instance_id, rack_id,
+            rebalance_timeout_ms, topology, active_tasks, standby_tasks, warmup_tasks, process_id,
+            user_endpoint, client_tags, task_offsets, task_end_offsets, shutdown_application, tags,
         ), position
 
     __eq__ = structs_equal
@@ -700,7 +609,7 @@ class StreamsGroupHeartbeatRequest:
 class Status:
     """Status, version 0."""
 
-    __slots__ = ('status_code', 'status_detail', 'unknown_tags')
+    __slots__ = ("status_code", "status_detail", "unknown_tags")
 
     status_code: int
     status_detail: str
@@ -730,7 +639,10 @@ class Status:
         (status_code,) = _b.unpack_from(buffer, position)
         position += 1
         status_detail, position = read_compact_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Status(status_code, status_detail, tags), position
 
     __eq__ = structs_equal
@@ -741,7 +653,7 @@ class Status:
 class ResponseTaskIds:
     """ResponseTaskIds, version 0."""
 
-    __slots__ = ('subtopology_id', 'partitions', 'unknown_tags')
+    __slots__ = ("subtopology_id", "partitions", "unknown_tags")
 
     subtopology_id: str
     partitions: list[int]
@@ -760,8 +672,7 @@ class ResponseTaskIds:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.subtopology_id))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -770,9 +681,11 @@ class ResponseTaskIds:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseTaskIds, int]:
         subtopology_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponseTaskIds(subtopology_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -783,7 +696,7 @@ class ResponseTaskIds:
 class ResponseEndpoint:
     """ResponseEndpoint, version 0."""
 
-    __slots__ = ('host', 'port', 'unknown_tags')
+    __slots__ = ("host", "port", "unknown_tags")
 
     host: str
     port: int
@@ -808,8 +721,15 @@ class ResponseEndpoint:
         host, position = read_compact_string(buffer, position)
         (port,) = _H.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponseEndpoint(host, port, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.host or self.port != 0 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -819,7 +739,7 @@ class ResponseEndpoint:
 class TopicPartition:
     """TopicPartition, version 0."""
 
-    __slots__ = ('topic', 'partitions', 'unknown_tags')
+    __slots__ = ("topic", "partitions", "unknown_tags")
 
     topic: str
     partitions: list[int]
@@ -838,8 +758,7 @@ class TopicPartition:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.topic))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -848,9 +767,11 @@ class TopicPartition:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TopicPartition, int]:
         topic, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicPartition(topic, partitions, tags), position
 
     __eq__ = structs_equal
@@ -861,7 +782,7 @@ class TopicPartition:
 class EndpointToPartitions:
     """EndpointToPartitions, version 0."""
 
-    __slots__ = ('user_endpoint', 'active_partitions', 'standby_partitions', 'unknown_tags')
+    __slots__ = ("user_endpoint", "active_partitions", "standby_partitions", "unknown_tags")
 
     user_endpoint: ResponseEndpoint
     active_partitions: list[TopicPartition]
@@ -883,12 +804,8 @@ class EndpointToPartitions:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         self.user_endpoint._write(out, version)
-        append(encode_compact_count(self.active_partitions))
-        for item in self.active_partitions:
-            item._write(out, version)
-        append(encode_compact_count(self.standby_partitions))
-        for item in self.standby_partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.active_partitions, version)
+        append_compact_structs(out, self.standby_partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -897,11 +814,12 @@ class EndpointToPartitions:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[EndpointToPartitions, int]:
         user_endpoint, position = ResponseEndpoint._read(buffer, position, version)
-        count, position = read_compact_count(buffer, position, 3)
-        active_partitions, position = read_structs(buffer, position, version, count, TopicPartition._read)
-        count, position = read_compact_count(buffer, position, 3)
-        standby_partitions, position = read_structs(buffer, position, version, count, TopicPartition._read)
-        tags, position = read_unknown_tags(buffer, position)
+        active_partitions, position = read_compact_structs(buffer, position, version, TopicPartition._read, 3)
+        standby_partitions, position = read_compact_structs(buffer, position, version, TopicPartition._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return EndpointToPartitions(user_endpoint, active_partitions, standby_partitions, tags), position
 
     __eq__ = structs_equal
@@ -913,21 +831,10 @@ class StreamsGroupHeartbeatResponse:
     """StreamsGroupHeartbeatResponse, version 0."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'error_code',
-        'error_message',
-        'member_id',
-        'member_epoch',
-        'heartbeat_interval_ms',
-        'acceptable_recovery_lag',
-        'task_offset_interval_ms',
-        'status',
-        'active_tasks',
-        'standby_tasks',
-        'warmup_tasks',
-        'endpoint_information_epoch',
-        'partitions_by_user_endpoint',
-        'unknown_tags',
+        "throttle_time_ms", "error_code", "error_message", "member_id", "member_epoch",
+        "heartbeat_interval_ms", "acceptable_recovery_lag", "task_offset_interval_ms", "status",
+        "active_tasks", "standby_tasks", "warmup_tasks", "endpoint_information_epoch",
+        "partitions_by_user_endpoint", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -986,7 +893,7 @@ class StreamsGroupHeartbeatResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> StreamsGroupHeartbeatResponse:
@@ -998,42 +905,30 @@ class StreamsGroupHeartbeatResponse:
         append(encode_compact_nullable_string(self.error_message))
         append(encode_compact_string(self.member_id))
         append(_iiii.pack(
-            self.member_epoch,
-            self.heartbeat_interval_ms,
-            self.acceptable_recovery_lag,
+            self.member_epoch, self.heartbeat_interval_ms, self.acceptable_recovery_lag,
             self.task_offset_interval_ms,
         ))
         if self.status is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.status))
-            for item in self.status:
-                item._write(out, version)
+            append_compact_structs(out, self.status, version)
         if self.active_tasks is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.active_tasks))
-            for item in self.active_tasks:
-                item._write(out, version)
+            append_compact_structs(out, self.active_tasks, version)
         if self.standby_tasks is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.standby_tasks))
-            for item in self.standby_tasks:
-                item._write(out, version)
+            append_compact_structs(out, self.standby_tasks, version)
         if self.warmup_tasks is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.warmup_tasks))
-            for item in self.warmup_tasks:
-                item._write(out, version)
+            append_compact_structs(out, self.warmup_tasks, version)
         append(_i.pack(self.endpoint_information_epoch))
         if self.partitions_by_user_endpoint is None:
             append(b"\0")
         else:
-            append(encode_compact_count(self.partitions_by_user_endpoint))
-            for item in self.partitions_by_user_endpoint:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions_by_user_endpoint, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -1045,57 +940,27 @@ class StreamsGroupHeartbeatResponse:
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
         member_id, position = read_compact_string(buffer, position)
-        member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms = _iiii.unpack_from(buffer, position)
+        (
+            member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms,
+        ) = _iiii.unpack_from(buffer, position)
         position += 16
-        status: list[Status] | None
-        count, position = read_compact_nullable_count(buffer, position, 3)
-        if count < 0:
-            status = None
-        else:
-            status, position = read_structs(buffer, position, version, count, Status._read)
-        active_tasks: list[ResponseTaskIds] | None
-        count, position = read_compact_nullable_count(buffer, position, 3)
-        if count < 0:
-            active_tasks = None
-        else:
-            active_tasks, position = read_structs(buffer, position, version, count, ResponseTaskIds._read)
-        standby_tasks: list[ResponseTaskIds] | None
-        count, position = read_compact_nullable_count(buffer, position, 3)
-        if count < 0:
-            standby_tasks = None
-        else:
-            standby_tasks, position = read_structs(buffer, position, version, count, ResponseTaskIds._read)
-        warmup_tasks: list[ResponseTaskIds] | None
-        count, position = read_compact_nullable_count(buffer, position, 3)
-        if count < 0:
-            warmup_tasks = None
-        else:
-            warmup_tasks, position = read_structs(buffer, position, version, count, ResponseTaskIds._read)
+        status, position = read_compact_nullable_structs(buffer, position, version, Status._read, 3)
+        active_tasks, position = read_compact_nullable_structs(buffer, position, version, ResponseTaskIds._read, 3)
+        standby_tasks, position = read_compact_nullable_structs(buffer, position, version, ResponseTaskIds._read, 3)
+        warmup_tasks, position = read_compact_nullable_structs(buffer, position, version, ResponseTaskIds._read, 3)
         (endpoint_information_epoch,) = _i.unpack_from(buffer, position)
         position += 4
-        partitions_by_user_endpoint: list[EndpointToPartitions] | None
-        count, position = read_compact_nullable_count(buffer, position, 4)
-        if count < 0:
-            partitions_by_user_endpoint = None
+        partitions_by_user_endpoint, position = read_compact_nullable_structs(
+            buffer, position, version, EndpointToPartitions._read, 4,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
         else:
-            partitions_by_user_endpoint, position = read_structs(buffer, position, version, count, EndpointToPartitions._read)
-        tags, position = read_unknown_tags(buffer, position)
+            tags, position = None, position + 1
         return StreamsGroupHeartbeatResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            member_id,
-            member_epoch,
-            heartbeat_interval_ms,
-            acceptable_recovery_lag,
-            task_offset_interval_ms,
-            status,
-            active_tasks,
-            standby_tasks,
-            warmup_tasks,
-            endpoint_information_epoch,
-            partitions_by_user_endpoint,
-            tags,
+            throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms,
+            acceptable_recovery_lag, task_offset_interval_ms, status, active_tasks, standby_tasks, warmup_tasks,
+            endpoint_information_epoch, partitions_by_user_endpoint, tags,
         ), position
 
     __eq__ = structs_equal

@@ -9,18 +9,19 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -35,7 +36,7 @@ _ii = Struct(">ii")
 class Endpoint:
     """Endpoint, version 0."""
 
-    __slots__ = ('host', 'port', 'unknown_tags')
+    __slots__ = ("host", "port", "unknown_tags")
 
     host: str
     port: int
@@ -60,7 +61,10 @@ class Endpoint:
         host, position = read_compact_string(buffer, position)
         (port,) = _H.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Endpoint(host, port, tags), position
 
     __eq__ = structs_equal
@@ -71,18 +75,13 @@ class Endpoint:
 class KeyValue:
     """KeyValue, version 0."""
 
-    __slots__ = ('key', 'value', 'unknown_tags')
+    __slots__ = ("key", "value", "unknown_tags")
 
     key: str
     value: str
     unknown_tags: dict[int, bytes] | None
 
-    def __init__(
-        self,
-        key: str = "",
-        value: str = "",
-        unknown_tags: dict[int, bytes] | None = None,
-    ) -> None:
+    def __init__(self, key: str = "", value: str = "", unknown_tags: dict[int, bytes] | None = None) -> None:
         self.key = key
         self.value = value
         self.unknown_tags = unknown_tags
@@ -100,7 +99,10 @@ class KeyValue:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[KeyValue, int]:
         key, position = read_compact_string(buffer, position)
         value, position = read_compact_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return KeyValue(key, value, tags), position
 
     __eq__ = structs_equal
@@ -112,16 +114,8 @@ class StreamsGroupMemberMetadataValue:
     """StreamsGroupMemberMetadataValue, version 0."""
 
     __slots__ = (
-        'instance_id',
-        'rack_id',
-        'client_id',
-        'client_host',
-        'rebalance_timeout_ms',
-        'topology_epoch',
-        'process_id',
-        'user_endpoint',
-        'client_tags',
-        'unknown_tags',
+        "instance_id", "rack_id", "client_id", "client_host", "rebalance_timeout_ms", "topology_epoch",
+        "process_id", "user_endpoint", "client_tags", "unknown_tags",
     )
 
     instance_id: str | None
@@ -165,7 +159,7 @@ class StreamsGroupMemberMetadataValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> StreamsGroupMemberMetadataValue:
@@ -184,9 +178,7 @@ class StreamsGroupMemberMetadataValue:
         else:
             append(b"\1")
             self.user_endpoint._write(out, version)
-        append(encode_compact_count(self.client_tags))
-        for item in self.client_tags:
-            item._write(out, version)
+        append_compact_structs(out, self.client_tags, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -207,20 +199,14 @@ class StreamsGroupMemberMetadataValue:
             user_endpoint = None
         else:
             user_endpoint, position = Endpoint._read(buffer, position, version)
-        count, position = read_compact_count(buffer, position, 3)
-        client_tags, position = read_structs(buffer, position, version, count, KeyValue._read)
-        tags, position = read_unknown_tags(buffer, position)
+        client_tags, position = read_compact_structs(buffer, position, version, KeyValue._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return StreamsGroupMemberMetadataValue(
-            instance_id,
-            rack_id,
-            client_id,
-            client_host,
-            rebalance_timeout_ms,
-            topology_epoch,
-            process_id,
-            user_endpoint,
-            client_tags,
-            tags,
+            instance_id, rack_id, client_id, client_host, rebalance_timeout_ms, topology_epoch, process_id,
+            user_endpoint, client_tags, tags,
         ), position
 
     __eq__ = structs_equal

@@ -9,22 +9,23 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+    encode_compact_string,
+    read_compact_string,
+)
+from pykclient.protocol.structs import (
     EMPTY,
     append_tags,
-    check_tag_end,
-    encode_compact_count,
-    encode_compact_string,
-    read_compact_nullable_count,
-    read_compact_string,
+    encode_compact_structs,
+    read_compact_nullable_structs,
     read_message,
-    read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
+    tag_end_missed,
     write_message,
 )
 
@@ -36,18 +37,13 @@ _iq = Struct(">iq")
 class LastAssignmentConfig:
     """LastAssignmentConfig, version 0."""
 
-    __slots__ = ('key', 'value', 'unknown_tags')
+    __slots__ = ("key", "value", "unknown_tags")
 
     key: str
     value: str
     unknown_tags: dict[int, bytes] | None
 
-    def __init__(
-        self,
-        key: str = "",
-        value: str = "",
-        unknown_tags: dict[int, bytes] | None = None,
-    ) -> None:
+    def __init__(self, key: str = "", value: str = "", unknown_tags: dict[int, bytes] | None = None) -> None:
         self.key = key
         self.value = value
         self.unknown_tags = unknown_tags
@@ -65,7 +61,10 @@ class LastAssignmentConfig:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[LastAssignmentConfig, int]:
         key, position = read_compact_string(buffer, position)
         value, position = read_compact_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return LastAssignmentConfig(key, value, tags), position
 
     __eq__ = structs_equal
@@ -77,11 +76,7 @@ class StreamsGroupMetadataValue:
     """StreamsGroupMetadataValue, version 0."""
 
     __slots__ = (
-        'epoch',
-        'metadata_hash',
-        'validated_topology_epoch',
-        'last_assignment_configs',
-        'unknown_tags',
+        "epoch", "metadata_hash", "validated_topology_epoch", "last_assignment_configs", "unknown_tags",
     )
 
     epoch: int
@@ -110,7 +105,7 @@ class StreamsGroupMetadataValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> StreamsGroupMetadataValue:
@@ -121,18 +116,9 @@ class StreamsGroupMetadataValue:
         append(_iq.pack(self.epoch, self.metadata_hash))
         known: list[tuple[int, bytes]] = []
         if self.validated_topology_epoch != -1:
-            part: list[Buffer] = []
-            part.append(_i.pack(self.validated_topology_epoch))
-            known.append((0, b"".join(part)))
+            known.append((0, _i.pack(self.validated_topology_epoch)))
         if self.last_assignment_configs is None or self.last_assignment_configs:
-            part: list[Buffer] = []
-            if self.last_assignment_configs is None:
-                part.append(b"\0")
-            else:
-                part.append(encode_compact_count(self.last_assignment_configs))
-                for item in self.last_assignment_configs:
-                    item._write(part, version)
-            known.append((1, b"".join(part)))
+            known.append((1, b"\0" if self.last_assignment_configs is None else encode_compact_structs(self.last_assignment_configs, version)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -156,23 +142,17 @@ class StreamsGroupMetadataValue:
                     (validated_topology_epoch,) = _i.unpack_from(buffer, position)
                     position += 4
                 elif tag == 1:
-                    count, position = read_compact_nullable_count(buffer, position, 3)
-                    if count < 0:
-                        last_assignment_configs = None
-                    else:
-                        last_assignment_configs, position = read_structs(buffer, position, version, count, LastAssignmentConfig._read)
+                    last_assignment_configs, position = read_compact_nullable_structs(
+                        buffer, position, version, LastAssignmentConfig._read, 3,
+                    )
                 else:
                     tags = tags or {}
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return StreamsGroupMetadataValue(
-            epoch,
-            metadata_hash,
-            validated_topology_epoch,
-            last_assignment_configs,
-            tags,
+            epoch, metadata_hash, validated_topology_epoch, last_assignment_configs, tags,
         ), position
 
     __eq__ = structs_equal

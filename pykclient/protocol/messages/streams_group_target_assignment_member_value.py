@@ -8,18 +8,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
+    read_compact_numbers,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -32,7 +33,7 @@ from pykclient.protocol.wire import (
 class TaskIds:
     """TaskIds, version 0."""
 
-    __slots__ = ('subtopology_id', 'partitions', 'unknown_tags')
+    __slots__ = ("subtopology_id", "partitions", "unknown_tags")
 
     subtopology_id: str
     partitions: list[int]
@@ -51,8 +52,7 @@ class TaskIds:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.subtopology_id))
-        append(encode_compact_count(self.partitions))
-        append(encode_numbers(self.partitions, "i"))
+        append(encode_compact_numbers(self.partitions, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -61,9 +61,11 @@ class TaskIds:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TaskIds, int]:
         subtopology_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 4)
-        partitions, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TaskIds(subtopology_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -74,7 +76,7 @@ class TaskIds:
 class StreamsGroupTargetAssignmentMemberValue:
     """StreamsGroupTargetAssignmentMemberValue, version 0."""
 
-    __slots__ = ('active_tasks', 'standby_tasks', 'warmup_tasks', 'unknown_tags')
+    __slots__ = ("active_tasks", "standby_tasks", "warmup_tasks", "unknown_tags")
 
     active_tasks: list[TaskIds]
     standby_tasks: list[TaskIds]
@@ -99,7 +101,7 @@ class StreamsGroupTargetAssignmentMemberValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> StreamsGroupTargetAssignmentMemberValue:
@@ -107,15 +109,9 @@ class StreamsGroupTargetAssignmentMemberValue:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.active_tasks))
-        for item in self.active_tasks:
-            item._write(out, version)
-        append(encode_compact_count(self.standby_tasks))
-        for item in self.standby_tasks:
-            item._write(out, version)
-        append(encode_compact_count(self.warmup_tasks))
-        for item in self.warmup_tasks:
-            item._write(out, version)
+        append_compact_structs(out, self.active_tasks, version)
+        append_compact_structs(out, self.standby_tasks, version)
+        append_compact_structs(out, self.warmup_tasks, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -123,19 +119,14 @@ class StreamsGroupTargetAssignmentMemberValue:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[StreamsGroupTargetAssignmentMemberValue, int]:
-        count, position = read_compact_count(buffer, position, 3)
-        active_tasks, position = read_structs(buffer, position, version, count, TaskIds._read)
-        count, position = read_compact_count(buffer, position, 3)
-        standby_tasks, position = read_structs(buffer, position, version, count, TaskIds._read)
-        count, position = read_compact_count(buffer, position, 3)
-        warmup_tasks, position = read_structs(buffer, position, version, count, TaskIds._read)
-        tags, position = read_unknown_tags(buffer, position)
-        return StreamsGroupTargetAssignmentMemberValue(
-            active_tasks,
-            standby_tasks,
-            warmup_tasks,
-            tags,
-        ), position
+        active_tasks, position = read_compact_structs(buffer, position, version, TaskIds._read, 3)
+        standby_tasks, position = read_compact_structs(buffer, position, version, TaskIds._read, 3)
+        warmup_tasks, position = read_compact_structs(buffer, position, version, TaskIds._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
+        return StreamsGroupTargetAssignmentMemberValue(active_tasks, standby_tasks, warmup_tasks, tags), position
 
     __eq__ = structs_equal
     __repr__ = struct_repr

@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
+    encode_compact_strings,
+    read_compact_numbers,
     read_compact_string,
     read_compact_strings,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -36,18 +38,13 @@ _ih = Struct(">ih")
 class TopicConfig:
     """TopicConfig, version 0."""
 
-    __slots__ = ('key', 'value', 'unknown_tags')
+    __slots__ = ("key", "value", "unknown_tags")
 
     key: str
     value: str
     unknown_tags: dict[int, bytes] | None
 
-    def __init__(
-        self,
-        key: str = "",
-        value: str = "",
-        unknown_tags: dict[int, bytes] | None = None,
-    ) -> None:
+    def __init__(self, key: str = "", value: str = "", unknown_tags: dict[int, bytes] | None = None) -> None:
         self.key = key
         self.value = value
         self.unknown_tags = unknown_tags
@@ -65,7 +62,10 @@ class TopicConfig:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TopicConfig, int]:
         key, position = read_compact_string(buffer, position)
         value, position = read_compact_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicConfig(key, value, tags), position
 
     __eq__ = structs_equal
@@ -76,7 +76,7 @@ class TopicConfig:
 class TopicInfo:
     """TopicInfo, version 0."""
 
-    __slots__ = ('name', 'partitions', 'replication_factor', 'topic_configs', 'unknown_tags')
+    __slots__ = ("name", "partitions", "replication_factor", "topic_configs", "unknown_tags")
 
     name: str
     partitions: int
@@ -102,9 +102,7 @@ class TopicInfo:
         append = out.append
         append(encode_compact_string(self.name))
         append(_ih.pack(self.partitions, self.replication_factor))
-        append(encode_compact_count(self.topic_configs))
-        for item in self.topic_configs:
-            item._write(out, version)
+        append_compact_structs(out, self.topic_configs, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -115,9 +113,11 @@ class TopicInfo:
         name, position = read_compact_string(buffer, position)
         partitions, replication_factor = _ih.unpack_from(buffer, position)
         position += 6
-        count, position = read_compact_count(buffer, position, 3)
-        topic_configs, position = read_structs(buffer, position, version, count, TopicConfig._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topic_configs, position = read_compact_structs(buffer, position, version, TopicConfig._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicInfo(name, partitions, replication_factor, topic_configs, tags), position
 
     __eq__ = structs_equal
@@ -128,7 +128,7 @@ class TopicInfo:
 class CopartitionGroup:
     """CopartitionGroup, version 0."""
 
-    __slots__ = ('source_topics', 'source_topic_regex', 'repartition_source_topics', 'unknown_tags')
+    __slots__ = ("source_topics", "source_topic_regex", "repartition_source_topics", "unknown_tags")
 
     source_topics: list[int]
     source_topic_regex: list[int]
@@ -149,12 +149,9 @@ class CopartitionGroup:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.source_topics))
-        append(encode_numbers(self.source_topics, "h"))
-        append(encode_compact_count(self.source_topic_regex))
-        append(encode_numbers(self.source_topic_regex, "h"))
-        append(encode_compact_count(self.repartition_source_topics))
-        append(encode_numbers(self.repartition_source_topics, "h"))
+        append(encode_compact_numbers(self.source_topics, "h"))
+        append(encode_compact_numbers(self.source_topic_regex, "h"))
+        append(encode_compact_numbers(self.repartition_source_topics, "h"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -162,13 +159,13 @@ class CopartitionGroup:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CopartitionGroup, int]:
-        count, position = read_compact_count(buffer, position, 2)
-        source_topics, position = read_numbers(buffer, position, count, "h")
-        count, position = read_compact_count(buffer, position, 2)
-        source_topic_regex, position = read_numbers(buffer, position, count, "h")
-        count, position = read_compact_count(buffer, position, 2)
-        repartition_source_topics, position = read_numbers(buffer, position, count, "h")
-        tags, position = read_unknown_tags(buffer, position)
+        source_topics, position = read_compact_numbers(buffer, position, "h", 2)
+        source_topic_regex, position = read_compact_numbers(buffer, position, "h", 2)
+        repartition_source_topics, position = read_compact_numbers(buffer, position, "h", 2)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return CopartitionGroup(source_topics, source_topic_regex, repartition_source_topics, tags), position
 
     __eq__ = structs_equal
@@ -180,14 +177,8 @@ class Subtopology:
     """Subtopology, version 0."""
 
     __slots__ = (
-        'subtopology_id',
-        'source_topics',
-        'source_topic_regex',
-        'state_changelog_topics',
-        'repartition_sink_topics',
-        'repartition_source_topics',
-        'copartition_groups',
-        'unknown_tags',
+        "subtopology_id", "source_topics", "source_topic_regex", "state_changelog_topics",
+        "repartition_sink_topics", "repartition_source_topics", "copartition_groups", "unknown_tags",
     )
 
     subtopology_id: str
@@ -222,24 +213,12 @@ class Subtopology:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.subtopology_id))
-        append(encode_compact_count(self.source_topics))
-        for item in self.source_topics:
-            append(encode_compact_string(item))
-        append(encode_compact_count(self.source_topic_regex))
-        for item in self.source_topic_regex:
-            append(encode_compact_string(item))
-        append(encode_compact_count(self.state_changelog_topics))
-        for item in self.state_changelog_topics:
-            item._write(out, version)
-        append(encode_compact_count(self.repartition_sink_topics))
-        for item in self.repartition_sink_topics:
-            append(encode_compact_string(item))
-        append(encode_compact_count(self.repartition_source_topics))
-        for item in self.repartition_source_topics:
-            item._write(out, version)
-        append(encode_compact_count(self.copartition_groups))
-        for item in self.copartition_groups:
-            item._write(out, version)
+        append(encode_compact_strings(self.source_topics))
+        append(encode_compact_strings(self.source_topic_regex))
+        append_compact_structs(out, self.state_changelog_topics, version)
+        append(encode_compact_strings(self.repartition_sink_topics))
+        append_compact_structs(out, self.repartition_source_topics, version)
+        append_compact_structs(out, self.copartition_groups, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -248,28 +227,19 @@ class Subtopology:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Subtopology, int]:
         subtopology_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 1)
-        source_topics, position = read_compact_strings(buffer, position, count)
-        count, position = read_compact_count(buffer, position, 1)
-        source_topic_regex, position = read_compact_strings(buffer, position, count)
-        count, position = read_compact_count(buffer, position, 9)
-        state_changelog_topics, position = read_structs(buffer, position, version, count, TopicInfo._read)
-        count, position = read_compact_count(buffer, position, 1)
-        repartition_sink_topics, position = read_compact_strings(buffer, position, count)
-        count, position = read_compact_count(buffer, position, 9)
-        repartition_source_topics, position = read_structs(buffer, position, version, count, TopicInfo._read)
-        count, position = read_compact_count(buffer, position, 4)
-        copartition_groups, position = read_structs(buffer, position, version, count, CopartitionGroup._read)
-        tags, position = read_unknown_tags(buffer, position)
+        source_topics, position = read_compact_strings(buffer, position)
+        source_topic_regex, position = read_compact_strings(buffer, position)
+        state_changelog_topics, position = read_compact_structs(buffer, position, version, TopicInfo._read, 9)
+        repartition_sink_topics, position = read_compact_strings(buffer, position)
+        repartition_source_topics, position = read_compact_structs(buffer, position, version, TopicInfo._read, 9)
+        copartition_groups, position = read_compact_structs(buffer, position, version, CopartitionGroup._read, 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Subtopology(
-            subtopology_id,
-            source_topics,
-            source_topic_regex,
-            state_changelog_topics,
-            repartition_sink_topics,
-            repartition_source_topics,
-            copartition_groups,
-            tags,
+            subtopology_id, source_topics, source_topic_regex, state_changelog_topics, repartition_sink_topics,
+            repartition_source_topics, copartition_groups, tags,
         ), position
 
     __eq__ = structs_equal
@@ -280,7 +250,7 @@ class Subtopology:
 class StreamsGroupTopologyValue:
     """StreamsGroupTopologyValue, version 0."""
 
-    __slots__ = ('epoch', 'subtopologies', 'unknown_tags')
+    __slots__ = ("epoch", "subtopologies", "unknown_tags")
 
     epoch: int
     subtopologies: list[Subtopology]
@@ -302,7 +272,7 @@ class StreamsGroupTopologyValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> StreamsGroupTopologyValue:
@@ -311,9 +281,7 @@ class StreamsGroupTopologyValue:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.epoch))
-        append(encode_compact_count(self.subtopologies))
-        for item in self.subtopologies:
-            item._write(out, version)
+        append_compact_structs(out, self.subtopologies, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -323,9 +291,11 @@ class StreamsGroupTopologyValue:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[StreamsGroupTopologyValue, int]:
         (epoch,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 8)
-        subtopologies, position = read_structs(buffer, position, version, count, Subtopology._read)
-        tags, position = read_unknown_tags(buffer, position)
+        subtopologies, position = read_compact_structs(buffer, position, version, Subtopology._read, 8)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return StreamsGroupTopologyValue(epoch, subtopologies, tags), position
 
     __eq__ = structs_equal

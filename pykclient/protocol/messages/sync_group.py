@@ -9,28 +9,29 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_size,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_size,
     encode_string,
-    not_carried,
     read_bytes,
     read_compact_bytes,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_string,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -47,7 +48,7 @@ _ih = Struct(">ih")
 class SyncGroupRequestAssignment:
     """SyncGroupRequestAssignment, versions 0 to 5."""
 
-    __slots__ = ('member_id', 'assignment', 'unknown_tags')
+    __slots__ = ("member_id", "assignment", "unknown_tags")
 
     member_id: str
     assignment: bytes
@@ -80,6 +81,8 @@ class SyncGroupRequestAssignment:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[SyncGroupRequestAssignment, int]:
@@ -91,10 +94,12 @@ class SyncGroupRequestAssignment:
             assignment, position = read_compact_bytes(buffer, position)
         else:
             assignment, position = read_bytes(buffer, position)
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return SyncGroupRequestAssignment(member_id, assignment, tags), position
 
     __eq__ = structs_equal
@@ -106,14 +111,8 @@ class SyncGroupRequest:
     """SyncGroupRequest, versions 0 to 5."""
 
     __slots__ = (
-        'group_id',
-        'generation_id',
-        'member_id',
-        'group_instance_id',
-        'protocol_type',
-        'protocol_name',
-        'assignments',
-        'unknown_tags',
+        "group_id", "generation_id", "member_id", "group_instance_id", "protocol_type", "protocol_name",
+        "assignments", "unknown_tags",
     )
 
     group_id: str
@@ -151,7 +150,7 @@ class SyncGroupRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 5)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> SyncGroupRequest:
@@ -172,26 +171,23 @@ class SyncGroupRequest:
             append(encode_compact_nullable_string(self.group_instance_id))
         elif version >= 3:
             append(encode_nullable_string(self.group_instance_id))
-        else:
-            if self.group_instance_id is not None:
-                raise not_carried(self, "group_instance_id", version)
+        elif self.group_instance_id is not None:
+            raise not_carried(self, "group_instance_id", version)
         if version >= 5:
             append(encode_compact_nullable_string(self.protocol_type))
         if version >= 5:
             append(encode_compact_nullable_string(self.protocol_name))
         if version >= 4:
-            append(encode_compact_count(self.assignments))
-            for item in self.assignments:
-                item._write(out, version)
+            append_compact_structs(out, self.assignments, version)
         else:
-            append(encode_count(self.assignments))
-            for item in self.assignments:
-                item._write(out, version)
+            append_structs(out, self.assignments, version)
         if version >= 4:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[SyncGroupRequest, int]:
@@ -205,46 +201,36 @@ class SyncGroupRequest:
             member_id, position = read_compact_string(buffer, position)
         else:
             member_id, position = read_string(buffer, position)
-        group_instance_id: str | None
         if version >= 4:
             group_instance_id, position = read_compact_nullable_string(buffer, position)
         elif version >= 3:
             group_instance_id, position = read_nullable_string(buffer, position)
         else:
             group_instance_id = None
-        protocol_type: str | None
         if version >= 5:
             protocol_type, position = read_compact_nullable_string(buffer, position)
         elif version >= 4:
             protocol_type = None
         else:
             protocol_type = None
-        protocol_name: str | None
         if version >= 5:
             protocol_name, position = read_compact_nullable_string(buffer, position)
         elif version >= 4:
             protocol_name = None
         else:
             protocol_name = None
-        assignments: list[SyncGroupRequestAssignment]
         if version >= 4:
-            count, position = read_compact_count(buffer, position, 3)
-            assignments, position = read_structs(buffer, position, version, count, SyncGroupRequestAssignment._read)
+            assignments, position = read_compact_structs(buffer, position, version, SyncGroupRequestAssignment._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            assignments, position = read_structs(buffer, position, version, count, SyncGroupRequestAssignment._read)
-        if version >= 4:
+            assignments, position = read_structs(buffer, position, version, SyncGroupRequestAssignment._read, 3)
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return SyncGroupRequest(
-            group_id,
-            generation_id,
-            member_id,
-            group_instance_id,
-            protocol_type,
-            protocol_name,
-            assignments,
+            group_id, generation_id, member_id, group_instance_id, protocol_type, protocol_name, assignments,
             tags,
         ), position
 
@@ -257,12 +243,7 @@ class SyncGroupResponse:
     """SyncGroupResponse, versions 0 to 5."""
 
     __slots__ = (
-        'throttle_time_ms',
-        'error_code',
-        'protocol_type',
-        'protocol_name',
-        'assignment',
-        'unknown_tags',
+        "throttle_time_ms", "error_code", "protocol_type", "protocol_name", "assignment", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -294,7 +275,7 @@ class SyncGroupResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 5)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> SyncGroupResponse:
@@ -321,6 +302,8 @@ class SyncGroupResponse:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[SyncGroupResponse, int]:
@@ -331,14 +314,12 @@ class SyncGroupResponse:
             (error_code,) = _h.unpack_from(buffer, position)
             position += 2
             throttle_time_ms = 0
-        protocol_type: str | None
         if version >= 5:
             protocol_type, position = read_compact_nullable_string(buffer, position)
         elif version >= 4:
             protocol_type = None
         else:
             protocol_type = None
-        protocol_name: str | None
         if version >= 5:
             protocol_name, position = read_compact_nullable_string(buffer, position)
         elif version >= 4:
@@ -349,17 +330,14 @@ class SyncGroupResponse:
             assignment, position = read_compact_bytes(buffer, position)
         else:
             assignment, position = read_bytes(buffer, position)
-        if version >= 4:
+        if version < 4:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return SyncGroupResponse(
-            throttle_time_ms,
-            error_code,
-            protocol_type,
-            protocol_name,
-            assignment,
-            tags,
+            throttle_time_ms, error_code, protocol_type, protocol_name, assignment, tags,
         ), position
 
     __eq__ = structs_equal

@@ -10,17 +10,19 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
     ZERO_UUID,
-    append_tags,
     encode_compact_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -31,7 +33,7 @@ _u = Struct(">16s")
 class TopicRecord:
     """TopicRecord, version 0."""
 
-    __slots__ = ('name', 'topic_id', 'unknown_tags')
+    __slots__ = ("name", "topic_id", "unknown_tags")
 
     name: str
     topic_id: UUID
@@ -53,7 +55,7 @@ class TopicRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> TopicRecord:
@@ -62,7 +64,7 @@ class TopicRecord:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.name))
-        append(_u.pack(self.topic_id.bytes))
+        append(self.topic_id.bytes)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -74,7 +76,10 @@ class TopicRecord:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return TopicRecord(name, topic_id, tags), position
 
     __eq__ = structs_equal

@@ -9,31 +9,32 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_count,
     encode_numbers,
     encode_string,
-    not_carried,
-    read_compact_count,
-    read_compact_nullable_count,
+    read_compact_numbers,
     read_compact_string,
-    read_count,
-    read_message,
-    read_nullable_count,
     read_numbers,
     read_string,
-    read_structs,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_nullable_structs,
+    read_message,
+    read_nullable_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
+    tag_end_missed,
     write_message,
 )
 
@@ -47,7 +48,7 @@ _qq = Struct(">qq")
 class PartitionsSchema:
     """PartitionsSchema, versions 0 to 1."""
 
-    __slots__ = ('topic', 'partition_ids', 'unknown_tags')
+    __slots__ = ("topic", "partition_ids", "unknown_tags")
 
     topic: str
     partition_ids: list[int]
@@ -70,16 +71,16 @@ class PartitionsSchema:
         else:
             append(encode_string(self.topic))
         if version >= 1:
-            append(encode_compact_count(self.partition_ids))
-            append(encode_numbers(self.partition_ids, "i"))
+            append(encode_compact_numbers(self.partition_ids, "i"))
         else:
-            append(encode_count(self.partition_ids))
             append(encode_numbers(self.partition_ids, "i"))
         if version >= 1:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionsSchema, int]:
@@ -87,17 +88,16 @@ class PartitionsSchema:
             topic, position = read_compact_string(buffer, position)
         else:
             topic, position = read_string(buffer, position)
-        partition_ids: list[int]
         if version >= 1:
-            count, position = read_compact_count(buffer, position, 4)
-            partition_ids, position = read_numbers(buffer, position, count, "i")
+            partition_ids, position = read_compact_numbers(buffer, position, "i", 4)
         else:
-            count, position = read_count(buffer, position, 4)
-            partition_ids, position = read_numbers(buffer, position, count, "i")
-        if version >= 1:
+            partition_ids, position = read_numbers(buffer, position, "i", 4)
+        if version < 1:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return PartitionsSchema(topic, partition_ids, tags), position
 
     __eq__ = structs_equal
@@ -109,18 +109,10 @@ class TransactionLogValue:
     """TransactionLogValue, versions 0 to 1."""
 
     __slots__ = (
-        'producer_id',
-        'previous_producer_id',
-        'next_producer_id',
-        'producer_epoch',
-        'next_producer_epoch',
-        'transaction_timeout_ms',
-        'transaction_status',
-        'transaction_partitions',
-        'transaction_last_update_timestamp_ms',
-        'transaction_start_timestamp_ms',
-        'client_transaction_version',
-        'unknown_tags',
+        "producer_id", "previous_producer_id", "next_producer_id", "producer_epoch", "next_producer_epoch",
+        "transaction_timeout_ms", "transaction_status", "transaction_partitions",
+        "transaction_last_update_timestamp_ms", "transaction_start_timestamp_ms",
+        "client_transaction_version", "unknown_tags",
     )
 
     producer_id: int
@@ -170,7 +162,7 @@ class TransactionLogValue:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> TransactionLogValue:
@@ -179,82 +171,62 @@ class TransactionLogValue:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_qhib.pack(
-            self.producer_id,
-            self.producer_epoch,
-            self.transaction_timeout_ms,
-            self.transaction_status,
+            self.producer_id, self.producer_epoch, self.transaction_timeout_ms, self.transaction_status,
         ))
         if version >= 1:
             if self.transaction_partitions is None:
                 append(b"\0")
             else:
-                append(encode_compact_count(self.transaction_partitions))
-                for item in self.transaction_partitions:
-                    item._write(out, version)
+                append_compact_structs(out, self.transaction_partitions, version)
         else:
             if self.transaction_partitions is None:
                 append(b"\xff\xff\xff\xff")
             else:
-                append(encode_count(self.transaction_partitions))
-                for item in self.transaction_partitions:
-                    item._write(out, version)
+                append_structs(out, self.transaction_partitions, version)
         append(_qq.pack(self.transaction_last_update_timestamp_ms, self.transaction_start_timestamp_ms))
         known: list[tuple[int, bytes]] = []
         if version >= 1:
             if self.previous_producer_id != -1:
-                part: list[Buffer] = []
-                part.append(_q.pack(self.previous_producer_id))
-                known.append((0, b"".join(part)))
-        else:
-            if self.previous_producer_id != -1:
-                raise not_carried(self, "previous_producer_id", version)
+                known.append((0, _q.pack(self.previous_producer_id)))
+        elif self.previous_producer_id != -1:
+            raise not_carried(self, "previous_producer_id", version)
         if version >= 1:
             if self.next_producer_id != -1:
-                part: list[Buffer] = []
-                part.append(_q.pack(self.next_producer_id))
-                known.append((1, b"".join(part)))
-        else:
-            if self.next_producer_id != -1:
-                raise not_carried(self, "next_producer_id", version)
+                known.append((1, _q.pack(self.next_producer_id)))
+        elif self.next_producer_id != -1:
+            raise not_carried(self, "next_producer_id", version)
         if version >= 1:
             if self.client_transaction_version != 0:
-                part: list[Buffer] = []
-                part.append(_h.pack(self.client_transaction_version))
-                known.append((2, b"".join(part)))
-        else:
-            if self.client_transaction_version != 0:
-                raise not_carried(self, "client_transaction_version", version)
+                known.append((2, _h.pack(self.client_transaction_version)))
+        elif self.client_transaction_version != 0:
+            raise not_carried(self, "client_transaction_version", version)
         if version >= 1:
             if self.next_producer_epoch != -1:
-                part: list[Buffer] = []
-                part.append(_h.pack(self.next_producer_epoch))
-                known.append((3, b"".join(part)))
-        else:
-            if self.next_producer_epoch != -1:
-                raise not_carried(self, "next_producer_epoch", version)
+                known.append((3, _h.pack(self.next_producer_epoch)))
+        elif self.next_producer_epoch != -1:
+            raise not_carried(self, "next_producer_epoch", version)
         if version >= 1:
             if known or self.unknown_tags:
                 append_tags(out, known, self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TransactionLogValue, int]:
-        producer_id, producer_epoch, transaction_timeout_ms, transaction_status = _qhib.unpack_from(buffer, position)
+        (
+            producer_id, producer_epoch, transaction_timeout_ms, transaction_status,
+        ) = _qhib.unpack_from(buffer, position)
         position += 15
-        transaction_partitions: list[PartitionsSchema] | None
         if version >= 1:
-            count, position = read_compact_nullable_count(buffer, position, 3)
-            if count < 0:
-                transaction_partitions = None
-            else:
-                transaction_partitions, position = read_structs(buffer, position, version, count, PartitionsSchema._read)
+            transaction_partitions, position = read_compact_nullable_structs(
+                buffer, position, version, PartitionsSchema._read, 3,
+            )
         else:
-            count, position = read_nullable_count(buffer, position, 3)
-            if count < 0:
-                transaction_partitions = None
-            else:
-                transaction_partitions, position = read_structs(buffer, position, version, count, PartitionsSchema._read)
+            transaction_partitions, position = read_nullable_structs(
+                buffer, position, version, PartitionsSchema._read, 3,
+            )
         transaction_last_update_timestamp_ms, transaction_start_timestamp_ms = _qq.unpack_from(buffer, position)
         position += 16
         previous_producer_id = -1
@@ -287,19 +259,11 @@ class TransactionLogValue:
                         tags[tag] = bytes(buffer[position:end])
                         position = end
                     if position != end:
-                        check_tag_end(position, end, tag)
+                        raise tag_end_missed(tag, position, end)
         return TransactionLogValue(
-            producer_id,
-            previous_producer_id,
-            next_producer_id,
-            producer_epoch,
-            next_producer_epoch,
-            transaction_timeout_ms,
-            transaction_status,
-            transaction_partitions,
-            transaction_last_update_timestamp_ms,
-            transaction_start_timestamp_ms,
-            client_transaction_version,
+            producer_id, previous_producer_id, next_producer_id, producer_epoch, next_producer_epoch,
+            transaction_timeout_ms, transaction_status, transaction_partitions,
+            transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, client_transaction_version,
             tags,
         ), position
 

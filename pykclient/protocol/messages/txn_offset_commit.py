@@ -9,24 +9,25 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    encode_count,
     encode_nullable_string,
     encode_string,
-    not_carried,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
-    read_count,
-    read_message,
     read_nullable_string,
     read_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
+    read_message,
     read_structs,
     read_unknown_tags,
     struct_repr,
@@ -47,11 +48,8 @@ class TxnOffsetCommitRequestPartition:
     """TxnOffsetCommitRequestPartition, versions 0 to 5."""
 
     __slots__ = (
-        'partition_index',
-        'committed_offset',
-        'committed_leader_epoch',
-        'committed_metadata',
-        'unknown_tags',
+        "partition_index", "committed_offset", "committed_leader_epoch", "committed_metadata",
+        "unknown_tags",
     )
 
     partition_index: int
@@ -89,6 +87,8 @@ class TxnOffsetCommitRequestPartition:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TxnOffsetCommitRequestPartition, int]:
@@ -99,21 +99,18 @@ class TxnOffsetCommitRequestPartition:
             partition_index, committed_offset = _iq.unpack_from(buffer, position)
             position += 12
             committed_leader_epoch = -1
-        committed_metadata: str | None
         if version >= 3:
             committed_metadata, position = read_compact_nullable_string(buffer, position)
         else:
             committed_metadata, position = read_nullable_string(buffer, position)
-        if version >= 3:
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return TxnOffsetCommitRequestPartition(
-            partition_index,
-            committed_offset,
-            committed_leader_epoch,
-            committed_metadata,
-            tags,
+            partition_index, committed_offset, committed_leader_epoch, committed_metadata, tags,
         ), position
 
     __eq__ = structs_equal
@@ -124,7 +121,7 @@ class TxnOffsetCommitRequestPartition:
 class TxnOffsetCommitRequestTopic:
     """TxnOffsetCommitRequestTopic, versions 0 to 5."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[TxnOffsetCommitRequestPartition]
@@ -147,18 +144,16 @@ class TxnOffsetCommitRequestTopic:
         else:
             append(encode_string(self.name))
         if version >= 3:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 3:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TxnOffsetCommitRequestTopic, int]:
@@ -166,17 +161,18 @@ class TxnOffsetCommitRequestTopic:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        partitions: list[TxnOffsetCommitRequestPartition]
         if version >= 3:
-            count, position = read_compact_count(buffer, position, 14)
-            partitions, position = read_structs(buffer, position, version, count, TxnOffsetCommitRequestPartition._read)
+            partitions, position = read_compact_structs(
+                buffer, position, version, TxnOffsetCommitRequestPartition._read, 14,
+            )
         else:
-            count, position = read_count(buffer, position, 14)
-            partitions, position = read_structs(buffer, position, version, count, TxnOffsetCommitRequestPartition._read)
-        if version >= 3:
+            partitions, position = read_structs(buffer, position, version, TxnOffsetCommitRequestPartition._read, 14)
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return TxnOffsetCommitRequestTopic(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -188,15 +184,8 @@ class TxnOffsetCommitRequest:
     """TxnOffsetCommitRequest, versions 0 to 5."""
 
     __slots__ = (
-        'transactional_id',
-        'group_id',
-        'producer_id',
-        'producer_epoch',
-        'generation_id',
-        'member_id',
-        'group_instance_id',
-        'topics',
-        'unknown_tags',
+        "transactional_id", "group_id", "producer_id", "producer_epoch", "generation_id", "member_id",
+        "group_instance_id", "topics", "unknown_tags",
     )
 
     transactional_id: str
@@ -237,7 +226,7 @@ class TxnOffsetCommitRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 5)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> TxnOffsetCommitRequest:
@@ -261,27 +250,23 @@ class TxnOffsetCommitRequest:
             append(_qh.pack(self.producer_id, self.producer_epoch))
         if version >= 3:
             append(encode_compact_string(self.member_id))
-        else:
-            if self.member_id:
-                raise not_carried(self, "member_id", version)
+        elif self.member_id:
+            raise not_carried(self, "member_id", version)
         if version >= 3:
             append(encode_compact_nullable_string(self.group_instance_id))
-        else:
-            if self.group_instance_id is not None:
-                raise not_carried(self, "group_instance_id", version)
+        elif self.group_instance_id is not None:
+            raise not_carried(self, "group_instance_id", version)
         if version >= 3:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 3:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TxnOffsetCommitRequest, int]:
@@ -304,32 +289,23 @@ class TxnOffsetCommitRequest:
             member_id, position = read_compact_string(buffer, position)
         else:
             member_id = ''
-        group_instance_id: str | None
         if version >= 3:
             group_instance_id, position = read_compact_nullable_string(buffer, position)
         else:
             group_instance_id = None
-        topics: list[TxnOffsetCommitRequestTopic]
         if version >= 3:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, TxnOffsetCommitRequestTopic._read)
+            topics, position = read_compact_structs(buffer, position, version, TxnOffsetCommitRequestTopic._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, TxnOffsetCommitRequestTopic._read)
-        if version >= 3:
+            topics, position = read_structs(buffer, position, version, TxnOffsetCommitRequestTopic._read, 3)
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return TxnOffsetCommitRequest(
-            transactional_id,
-            group_id,
-            producer_id,
-            producer_epoch,
-            generation_id,
-            member_id,
-            group_instance_id,
-            topics,
-            tags,
+            transactional_id, group_id, producer_id, producer_epoch, generation_id, member_id,
+            group_instance_id, topics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -340,7 +316,7 @@ class TxnOffsetCommitRequest:
 class TxnOffsetCommitResponsePartition:
     """TxnOffsetCommitResponsePartition, versions 0 to 5."""
 
-    __slots__ = ('partition_index', 'error_code', 'unknown_tags')
+    __slots__ = ("partition_index", "error_code", "unknown_tags")
 
     partition_index: int
     error_code: int
@@ -364,15 +340,19 @@ class TxnOffsetCommitResponsePartition:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TxnOffsetCommitResponsePartition, int]:
         partition_index, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        if version >= 3:
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return TxnOffsetCommitResponsePartition(partition_index, error_code, tags), position
 
     __eq__ = structs_equal
@@ -383,7 +363,7 @@ class TxnOffsetCommitResponsePartition:
 class TxnOffsetCommitResponseTopic:
     """TxnOffsetCommitResponseTopic, versions 0 to 5."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[TxnOffsetCommitResponsePartition]
@@ -406,18 +386,16 @@ class TxnOffsetCommitResponseTopic:
         else:
             append(encode_string(self.name))
         if version >= 3:
-            append(encode_compact_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_compact_structs(out, self.partitions, version)
         else:
-            append(encode_count(self.partitions))
-            for item in self.partitions:
-                item._write(out, version)
+            append_structs(out, self.partitions, version)
         if version >= 3:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TxnOffsetCommitResponseTopic, int]:
@@ -425,17 +403,18 @@ class TxnOffsetCommitResponseTopic:
             name, position = read_compact_string(buffer, position)
         else:
             name, position = read_string(buffer, position)
-        partitions: list[TxnOffsetCommitResponsePartition]
         if version >= 3:
-            count, position = read_compact_count(buffer, position, 6)
-            partitions, position = read_structs(buffer, position, version, count, TxnOffsetCommitResponsePartition._read)
+            partitions, position = read_compact_structs(
+                buffer, position, version, TxnOffsetCommitResponsePartition._read, 6,
+            )
         else:
-            count, position = read_count(buffer, position, 6)
-            partitions, position = read_structs(buffer, position, version, count, TxnOffsetCommitResponsePartition._read)
-        if version >= 3:
+            partitions, position = read_structs(buffer, position, version, TxnOffsetCommitResponsePartition._read, 6)
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return TxnOffsetCommitResponseTopic(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -446,7 +425,7 @@ class TxnOffsetCommitResponseTopic:
 class TxnOffsetCommitResponse:
     """TxnOffsetCommitResponse, versions 0 to 5."""
 
-    __slots__ = ('throttle_time_ms', 'topics', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "topics", "unknown_tags")
 
     throttle_time_ms: int
     topics: list[TxnOffsetCommitResponseTopic]
@@ -468,7 +447,7 @@ class TxnOffsetCommitResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 5)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> TxnOffsetCommitResponse:
@@ -478,34 +457,31 @@ class TxnOffsetCommitResponse:
         append = out.append
         append(_i.pack(self.throttle_time_ms))
         if version >= 3:
-            append(encode_compact_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_compact_structs(out, self.topics, version)
         else:
-            append(encode_count(self.topics))
-            for item in self.topics:
-                item._write(out, version)
+            append_structs(out, self.topics, version)
         if version >= 3:
             if self.unknown_tags:
                 append_tags(out, [], self.unknown_tags)
             else:
                 append(b"\0")
+        elif self.unknown_tags:
+            raise not_carried(self, "unknown_tags", version)
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TxnOffsetCommitResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        topics: list[TxnOffsetCommitResponseTopic]
         if version >= 3:
-            count, position = read_compact_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, TxnOffsetCommitResponseTopic._read)
+            topics, position = read_compact_structs(buffer, position, version, TxnOffsetCommitResponseTopic._read, 3)
         else:
-            count, position = read_count(buffer, position, 3)
-            topics, position = read_structs(buffer, position, version, count, TxnOffsetCommitResponseTopic._read)
-        if version >= 3:
+            topics, position = read_structs(buffer, position, version, TxnOffsetCommitResponseTopic._read, 3)
+        if version < 3:
+            tags = None
+        elif buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
-            tags = None
+            tags, position = None, position + 1
         return TxnOffsetCommitResponse(throttle_time_ms, topics, tags), position
 
     __eq__ = structs_equal

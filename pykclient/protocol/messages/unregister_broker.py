@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
     encode_compact_nullable_string,
     read_compact_nullable_string,
+)
+from pykclient.protocol.structs import (
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
@@ -29,7 +31,7 @@ _ih = Struct(">ih")
 class UnregisterBrokerRequest:
     """UnregisterBrokerRequest, version 0."""
 
-    __slots__ = ('broker_id', 'unknown_tags')
+    __slots__ = ("broker_id", "unknown_tags")
 
     broker_id: int
     unknown_tags: dict[int, bytes] | None
@@ -44,7 +46,7 @@ class UnregisterBrokerRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UnregisterBrokerRequest:
@@ -62,7 +64,10 @@ class UnregisterBrokerRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[UnregisterBrokerRequest, int]:
         (broker_id,) = _i.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return UnregisterBrokerRequest(broker_id, tags), position
 
     __eq__ = structs_equal
@@ -73,7 +78,7 @@ class UnregisterBrokerRequest:
 class UnregisterBrokerResponse:
     """UnregisterBrokerResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -98,7 +103,7 @@ class UnregisterBrokerResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UnregisterBrokerResponse:
@@ -118,7 +123,10 @@ class UnregisterBrokerResponse:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return UnregisterBrokerResponse(throttle_time_ms, error_code, error_message, tags), position
 
     __eq__ = structs_equal

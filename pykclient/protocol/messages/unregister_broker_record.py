@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     append_tags,
     read_message,
     read_unknown_tags,
@@ -26,7 +28,7 @@ _iq = Struct(">iq")
 class UnregisterBrokerRecord:
     """UnregisterBrokerRecord, version 0."""
 
-    __slots__ = ('broker_id', 'broker_epoch', 'unknown_tags')
+    __slots__ = ("broker_id", "broker_epoch", "unknown_tags")
 
     broker_id: int
     broker_epoch: int
@@ -48,7 +50,7 @@ class UnregisterBrokerRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UnregisterBrokerRecord:
@@ -66,7 +68,10 @@ class UnregisterBrokerRecord:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[UnregisterBrokerRecord, int]:
         broker_id, broker_epoch = _iq.unpack_from(buffer, position)
         position += 12
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return UnregisterBrokerRecord(broker_id, broker_epoch, tags), position
 
     __eq__ = structs_equal

@@ -9,19 +9,20 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    not_carried,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    not_carried,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -40,7 +41,7 @@ _ih = Struct(">ih")
 class FeatureUpdateKey:
     """FeatureUpdateKey, versions 0 to 2."""
 
-    __slots__ = ('feature', 'max_version_level', 'allow_downgrade', 'upgrade_type', 'unknown_tags')
+    __slots__ = ("feature", "max_version_level", "allow_downgrade", "upgrade_type", "unknown_tags")
 
     feature: str
     max_version_level: int
@@ -89,7 +90,10 @@ class FeatureUpdateKey:
             max_version_level, allow_downgrade = _ht.unpack_from(buffer, position)
             position += 3
             upgrade_type = 1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return FeatureUpdateKey(feature, max_version_level, allow_downgrade, upgrade_type, tags), position
 
     __eq__ = structs_equal
@@ -100,7 +104,7 @@ class FeatureUpdateKey:
 class UpdateFeaturesRequest:
     """UpdateFeaturesRequest, versions 0 to 2."""
 
-    __slots__ = ('timeout_ms', 'feature_updates', 'validate_only', 'unknown_tags')
+    __slots__ = ("timeout_ms", "feature_updates", "validate_only", "unknown_tags")
 
     timeout_ms: int
     feature_updates: list[FeatureUpdateKey]
@@ -125,7 +129,7 @@ class UpdateFeaturesRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UpdateFeaturesRequest:
@@ -134,14 +138,11 @@ class UpdateFeaturesRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_i.pack(self.timeout_ms))
-        append(encode_compact_count(self.feature_updates))
-        for item in self.feature_updates:
-            item._write(out, version)
+        append_compact_structs(out, self.feature_updates, version)
         if version >= 1:
             append(_t.pack(self.validate_only))
-        else:
-            if self.validate_only:
-                raise not_carried(self, "validate_only", version)
+        elif self.validate_only:
+            raise not_carried(self, "validate_only", version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -151,14 +152,16 @@ class UpdateFeaturesRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[UpdateFeaturesRequest, int]:
         (timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        count, position = read_compact_count(buffer, position, 5)
-        feature_updates, position = read_structs(buffer, position, version, count, FeatureUpdateKey._read)
+        feature_updates, position = read_compact_structs(buffer, position, version, FeatureUpdateKey._read, 5)
         if version >= 1:
             (validate_only,) = _t.unpack_from(buffer, position)
             position += 1
         else:
             validate_only = False
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return UpdateFeaturesRequest(timeout_ms, feature_updates, validate_only, tags), position
 
     __eq__ = structs_equal
@@ -169,7 +172,7 @@ class UpdateFeaturesRequest:
 class UpdatableFeatureResult:
     """UpdatableFeatureResult, versions 0 to 1."""
 
-    __slots__ = ('feature', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("feature", "error_code", "error_message", "unknown_tags")
 
     feature: str
     error_code: int
@@ -204,7 +207,10 @@ class UpdatableFeatureResult:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return UpdatableFeatureResult(feature, error_code, error_message, tags), position
 
     __eq__ = structs_equal
@@ -215,7 +221,7 @@ class UpdatableFeatureResult:
 class UpdateFeaturesResponse:
     """UpdateFeaturesResponse, versions 0 to 2."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'error_message', 'results', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "results", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -243,7 +249,7 @@ class UpdateFeaturesResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UpdateFeaturesResponse:
@@ -253,12 +259,8 @@ class UpdateFeaturesResponse:
         append = out.append
         append(_ih.pack(self.throttle_time_ms, self.error_code))
         append(encode_compact_nullable_string(self.error_message))
-        if version >= 2:
-            pass
-        else:
-            append(encode_compact_count(self.results))
-            for item in self.results:
-                item._write(out, version)
+        if version < 2:
+            append_compact_structs(out, self.results, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -273,9 +275,11 @@ class UpdateFeaturesResponse:
         if version >= 2:
             results = []
         else:
-            count, position = read_compact_count(buffer, position, 5)
-            results, position = read_structs(buffer, position, version, count, UpdatableFeatureResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+            results, position = read_compact_structs(buffer, position, version, UpdatableFeatureResult._read, 5)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return UpdateFeaturesResponse(throttle_time_ms, error_code, error_message, results, tags), position
 
     __eq__ = structs_equal

@@ -10,27 +10,29 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    NOT_GIVEN,
     ZERO_UUID,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    NOT_GIVEN,
+    append_compact_structs,
+    append_tags,
+    encode_struct,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -46,7 +48,7 @@ _iiu = Struct(">ii16s")
 class Listener:
     """Listener, version 0."""
 
-    __slots__ = ('name', 'host', 'port', 'unknown_tags')
+    __slots__ = ("name", "host", "port", "unknown_tags")
 
     name: str
     host: str
@@ -81,7 +83,10 @@ class Listener:
         host, position = read_compact_string(buffer, position)
         (port,) = _H.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Listener(name, host, port, tags), position
 
     __eq__ = structs_equal
@@ -92,7 +97,7 @@ class Listener:
 class KRaftVersionFeature:
     """KRaftVersionFeature, version 0."""
 
-    __slots__ = ('min_supported_version', 'max_supported_version', 'unknown_tags')
+    __slots__ = ("min_supported_version", "max_supported_version", "unknown_tags")
 
     min_supported_version: int
     max_supported_version: int
@@ -120,8 +125,15 @@ class KRaftVersionFeature:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[KRaftVersionFeature, int]:
         min_supported_version, max_supported_version = _hh.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return KRaftVersionFeature(min_supported_version, max_supported_version, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.min_supported_version != 0 or self.max_supported_version != 0 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -132,13 +144,8 @@ class UpdateRaftVoterRequest:
     """UpdateRaftVoterRequest, version 0."""
 
     __slots__ = (
-        'cluster_id',
-        'current_leader_epoch',
-        'voter_id',
-        'voter_directory_id',
-        'listeners',
-        'kraft_version_feature',
-        'unknown_tags',
+        "cluster_id", "current_leader_epoch", "voter_id", "voter_directory_id", "listeners",
+        "kraft_version_feature", "unknown_tags",
     )
 
     cluster_id: str | None
@@ -173,7 +180,7 @@ class UpdateRaftVoterRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UpdateRaftVoterRequest:
@@ -183,9 +190,7 @@ class UpdateRaftVoterRequest:
         append = out.append
         append(encode_compact_nullable_string(self.cluster_id))
         append(_iiu.pack(self.current_leader_epoch, self.voter_id, self.voter_directory_id.bytes))
-        append(encode_compact_count(self.listeners))
-        for item in self.listeners:
-            item._write(out, version)
+        append_compact_structs(out, self.listeners, version)
         self.kraft_version_feature._write(out, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -198,17 +203,14 @@ class UpdateRaftVoterRequest:
         current_leader_epoch, voter_id, voter_directory_id = _iiu.unpack_from(buffer, position)
         position += 24
         voter_directory_id = uuid_of(voter_directory_id)
-        count, position = read_compact_count(buffer, position, 5)
-        listeners, position = read_structs(buffer, position, version, count, Listener._read)
+        listeners, position = read_compact_structs(buffer, position, version, Listener._read, 5)
         kraft_version_feature, position = KRaftVersionFeature._read(buffer, position, version)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return UpdateRaftVoterRequest(
-            cluster_id,
-            current_leader_epoch,
-            voter_id,
-            voter_directory_id,
-            listeners,
-            kraft_version_feature,
+            cluster_id, current_leader_epoch, voter_id, voter_directory_id, listeners, kraft_version_feature,
             tags,
         ), position
 
@@ -220,7 +222,7 @@ class UpdateRaftVoterRequest:
 class CurrentLeader:
     """CurrentLeader, version 0."""
 
-    __slots__ = ('leader_id', 'leader_epoch', 'host', 'port', 'unknown_tags')
+    __slots__ = ("leader_id", "leader_epoch", "host", "port", "unknown_tags")
 
     leader_id: int
     leader_epoch: int
@@ -259,8 +261,17 @@ class CurrentLeader:
         host, position = read_compact_string(buffer, position)
         (port,) = _i.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return CurrentLeader(leader_id, leader_epoch, host, port, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(
+            self.leader_id != -1 or self.leader_epoch != -1 or self.host or self.port != 0 or self.unknown_tags
+        )
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -270,7 +281,7 @@ class CurrentLeader:
 class UpdateRaftVoterResponse:
     """UpdateRaftVoterResponse, version 0."""
 
-    __slots__ = ('throttle_time_ms', 'error_code', 'current_leader', 'unknown_tags')
+    __slots__ = ("throttle_time_ms", "error_code", "current_leader", "unknown_tags")
 
     throttle_time_ms: int
     error_code: int
@@ -295,7 +306,7 @@ class UpdateRaftVoterResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UpdateRaftVoterResponse:
@@ -305,10 +316,8 @@ class UpdateRaftVoterResponse:
         append = out.append
         append(_ih.pack(self.throttle_time_ms, self.error_code))
         known: list[tuple[int, bytes]] = []
-        if self.current_leader != CurrentLeader():
-            part: list[Buffer] = []
-            self.current_leader._write(part, version)
-            known.append((0, b"".join(part)))
+        if self.current_leader._is_set():
+            known.append((0, encode_struct(self.current_leader, version)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -334,7 +343,7 @@ class UpdateRaftVoterResponse:
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return UpdateRaftVoterResponse(throttle_time_ms, error_code, current_leader, tags), position
 
     __eq__ = structs_equal

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    append_tags,
     encode_compact_size,
     encode_compact_string,
     read_compact_bytes,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    append_tags,
     read_message,
     read_unknown_tags,
     struct_repr,
@@ -31,7 +33,7 @@ _i = Struct(">i")
 class UserScramCredentialRecord:
     """UserScramCredentialRecord, version 0."""
 
-    __slots__ = ('name', 'mechanism', 'salt', 'stored_key', 'server_key', 'iterations', 'unknown_tags')
+    __slots__ = ("name", "mechanism", "salt", "stored_key", "server_key", "iterations", "unknown_tags")
 
     name: str
     mechanism: int
@@ -65,7 +67,7 @@ class UserScramCredentialRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UserScramCredentialRecord:
@@ -97,16 +99,11 @@ class UserScramCredentialRecord:
         server_key, position = read_compact_bytes(buffer, position)
         (iterations,) = _i.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
-        return UserScramCredentialRecord(
-            name,
-            mechanism,
-            salt,
-            stored_key,
-            server_key,
-            iterations,
-            tags,
-        ), position
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
+        return UserScramCredentialRecord(name, mechanism, salt, stored_key, server_key, iterations, tags), position
 
     __eq__ = structs_equal
     __repr__ = struct_repr

@@ -10,27 +10,29 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    check_tag_end,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    not_carried,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    encode_compact_structs,
+    not_carried,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_tag,
     read_tag_count,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
+    tag_end_missed,
     write_message,
 )
 
@@ -48,15 +50,8 @@ class RequestPartitionData:
     """RequestPartitionData, versions 0 to 2."""
 
     __slots__ = (
-        'partition_index',
-        'replica_epoch',
-        'replica_id',
-        'replica_directory_id',
-        'voter_directory_id',
-        'last_offset_epoch',
-        'last_offset',
-        'pre_vote',
-        'unknown_tags',
+        "partition_index", "replica_epoch", "replica_id", "replica_directory_id", "voter_directory_id",
+        "last_offset_epoch", "last_offset", "pre_vote", "unknown_tags",
     )
 
     partition_index: int
@@ -95,36 +90,21 @@ class RequestPartitionData:
         append = out.append
         if version >= 2:
             append(_iiiuuiqt.pack(
-                self.partition_index,
-                self.replica_epoch,
-                self.replica_id,
-                self.replica_directory_id.bytes,
-                self.voter_directory_id.bytes,
-                self.last_offset_epoch,
-                self.last_offset,
-                self.pre_vote,
+                self.partition_index, self.replica_epoch, self.replica_id, self.replica_directory_id.bytes,
+                self.voter_directory_id.bytes, self.last_offset_epoch, self.last_offset, self.pre_vote,
             ))
         elif version >= 1:
             if self.pre_vote:
                 raise not_carried(self, "pre_vote", version)
             append(_iiiuuiq.pack(
-                self.partition_index,
-                self.replica_epoch,
-                self.replica_id,
-                self.replica_directory_id.bytes,
-                self.voter_directory_id.bytes,
-                self.last_offset_epoch,
-                self.last_offset,
+                self.partition_index, self.replica_epoch, self.replica_id, self.replica_directory_id.bytes,
+                self.voter_directory_id.bytes, self.last_offset_epoch, self.last_offset,
             ))
         else:
             if self.pre_vote:
                 raise not_carried(self, "pre_vote", version)
             append(_iiiiq.pack(
-                self.partition_index,
-                self.replica_epoch,
-                self.replica_id,
-                self.last_offset_epoch,
-                self.last_offset,
+                self.partition_index, self.replica_epoch, self.replica_id, self.last_offset_epoch, self.last_offset,
             ))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -134,33 +114,37 @@ class RequestPartitionData:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestPartitionData, int]:
         if version >= 2:
-            partition_index, replica_epoch, replica_id, replica_directory_id, voter_directory_id, last_offset_epoch, last_offset, pre_vote = _iiiuuiqt.unpack_from(buffer, position)
+            (
+                partition_index, replica_epoch, replica_id, replica_directory_id, voter_directory_id,
+                last_offset_epoch, last_offset, pre_vote,
+            ) = _iiiuuiqt.unpack_from(buffer, position)
             position += 57
             replica_directory_id = uuid_of(replica_directory_id)
             voter_directory_id = uuid_of(voter_directory_id)
         elif version >= 1:
-            partition_index, replica_epoch, replica_id, replica_directory_id, voter_directory_id, last_offset_epoch, last_offset = _iiiuuiq.unpack_from(buffer, position)
+            (
+                partition_index, replica_epoch, replica_id, replica_directory_id, voter_directory_id,
+                last_offset_epoch, last_offset,
+            ) = _iiiuuiq.unpack_from(buffer, position)
             position += 56
             replica_directory_id = uuid_of(replica_directory_id)
             voter_directory_id = uuid_of(voter_directory_id)
             pre_vote = False
         else:
-            partition_index, replica_epoch, replica_id, last_offset_epoch, last_offset = _iiiiq.unpack_from(buffer, position)
+            (
+                partition_index, replica_epoch, replica_id, last_offset_epoch, last_offset,
+            ) = _iiiiq.unpack_from(buffer, position)
             position += 24
             replica_directory_id = ZERO_UUID
             voter_directory_id = ZERO_UUID
             pre_vote = False
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestPartitionData(
-            partition_index,
-            replica_epoch,
-            replica_id,
-            replica_directory_id,
-            voter_directory_id,
-            last_offset_epoch,
-            last_offset,
-            pre_vote,
-            tags,
+            partition_index, replica_epoch, replica_id, replica_directory_id, voter_directory_id,
+            last_offset_epoch, last_offset, pre_vote, tags,
         ), position
 
     __eq__ = structs_equal
@@ -171,7 +155,7 @@ class RequestPartitionData:
 class RequestTopicData:
     """RequestTopicData, versions 0 to 2."""
 
-    __slots__ = ('topic_name', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_name", "partitions", "unknown_tags")
 
     topic_name: str
     partitions: list[RequestPartitionData]
@@ -190,9 +174,7 @@ class RequestTopicData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.topic_name))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -201,9 +183,11 @@ class RequestTopicData:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestTopicData, int]:
         topic_name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 25)
-        partitions, position = read_structs(buffer, position, version, count, RequestPartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, RequestPartitionData._read, 25)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return RequestTopicData(topic_name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -214,7 +198,7 @@ class RequestTopicData:
 class VoteRequest:
     """VoteRequest, versions 0 to 2."""
 
-    __slots__ = ('cluster_id', 'voter_id', 'topics', 'unknown_tags')
+    __slots__ = ("cluster_id", "voter_id", "topics", "unknown_tags")
 
     cluster_id: str | None
     voter_id: int
@@ -239,7 +223,7 @@ class VoteRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> VoteRequest:
@@ -250,9 +234,7 @@ class VoteRequest:
         append(encode_compact_nullable_string(self.cluster_id))
         if version >= 1:
             append(_i.pack(self.voter_id))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -266,9 +248,11 @@ class VoteRequest:
             position += 4
         else:
             voter_id = -1
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, RequestTopicData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, RequestTopicData._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return VoteRequest(cluster_id, voter_id, topics, tags), position
 
     __eq__ = structs_equal
@@ -279,7 +263,7 @@ class VoteRequest:
 class ResponsePartitionData:
     """ResponsePartitionData, versions 0 to 2."""
 
-    __slots__ = ('partition_index', 'error_code', 'leader_id', 'leader_epoch', 'vote_granted', 'unknown_tags')
+    __slots__ = ("partition_index", "error_code", "leader_id", "leader_epoch", "vote_granted", "unknown_tags")
 
     partition_index: int
     error_code: int
@@ -307,11 +291,7 @@ class ResponsePartitionData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_ihiit.pack(
-            self.partition_index,
-            self.error_code,
-            self.leader_id,
-            self.leader_epoch,
-            self.vote_granted,
+            self.partition_index, self.error_code, self.leader_id, self.leader_epoch, self.vote_granted,
         ))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -322,14 +302,12 @@ class ResponsePartitionData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponsePartitionData, int]:
         partition_index, error_code, leader_id, leader_epoch, vote_granted = _ihiit.unpack_from(buffer, position)
         position += 15
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponsePartitionData(
-            partition_index,
-            error_code,
-            leader_id,
-            leader_epoch,
-            vote_granted,
-            tags,
+            partition_index, error_code, leader_id, leader_epoch, vote_granted, tags,
         ), position
 
     __eq__ = structs_equal
@@ -340,7 +318,7 @@ class ResponsePartitionData:
 class ResponseTopicData:
     """ResponseTopicData, versions 0 to 2."""
 
-    __slots__ = ('topic_name', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_name", "partitions", "unknown_tags")
 
     topic_name: str
     partitions: list[ResponsePartitionData]
@@ -359,9 +337,7 @@ class ResponseTopicData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.topic_name))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -370,9 +346,11 @@ class ResponseTopicData:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseTopicData, int]:
         topic_name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 16)
-        partitions, position = read_structs(buffer, position, version, count, ResponsePartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, ResponsePartitionData._read, 16)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ResponseTopicData(topic_name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -383,7 +361,7 @@ class ResponseTopicData:
 class NodeEndpoint:
     """NodeEndpoint, versions 1 to 2."""
 
-    __slots__ = ('node_id', 'host', 'port', 'unknown_tags')
+    __slots__ = ("node_id", "host", "port", "unknown_tags")
 
     node_id: int
     host: str
@@ -419,7 +397,10 @@ class NodeEndpoint:
         host, position = read_compact_string(buffer, position)
         (port,) = _H.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return NodeEndpoint(node_id, host, port, tags), position
 
     __eq__ = structs_equal
@@ -430,7 +411,7 @@ class NodeEndpoint:
 class VoteResponse:
     """VoteResponse, versions 0 to 2."""
 
-    __slots__ = ('error_code', 'topics', 'node_endpoints', 'unknown_tags')
+    __slots__ = ("error_code", "topics", "node_endpoints", "unknown_tags")
 
     error_code: int
     topics: list[ResponseTopicData]
@@ -455,7 +436,7 @@ class VoteResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> VoteResponse:
@@ -464,20 +445,13 @@ class VoteResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_h.pack(self.error_code))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         known: list[tuple[int, bytes]] = []
         if version >= 1:
             if self.node_endpoints:
-                part: list[Buffer] = []
-                part.append(encode_compact_count(self.node_endpoints))
-                for item in self.node_endpoints:
-                    item._write(part, version)
-                known.append((0, b"".join(part)))
-        else:
-            if self.node_endpoints:
-                raise not_carried(self, "node_endpoints", version)
+                known.append((0, encode_compact_structs(self.node_endpoints, version)))
+        elif self.node_endpoints:
+            raise not_carried(self, "node_endpoints", version)
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -487,8 +461,7 @@ class VoteResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[VoteResponse, int]:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, ResponseTopicData._read)
+        topics, position = read_compact_structs(buffer, position, version, ResponseTopicData._read, 3)
         node_endpoints: list[NodeEndpoint] = []
         tags: dict[int, bytes] | None = None
         if buffer[position] == 0:
@@ -499,14 +472,13 @@ class VoteResponse:
             for _ in range(count):
                 tag, position, end = read_tag(buffer, position, tag)
                 if tag == 0 and version >= 1:
-                    count, position = read_compact_count(buffer, position, 8)
-                    node_endpoints, position = read_structs(buffer, position, version, count, NodeEndpoint._read)
+                    node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 8)
                 else:
                     tags = tags or {}
                     tags[tag] = bytes(buffer[position:end])
                     position = end
                 if position != end:
-                    check_tag_end(position, end, tag)
+                    raise tag_end_missed(tag, position, end)
         return VoteResponse(error_code, topics, node_endpoints, tags), position
 
     __eq__ = structs_equal

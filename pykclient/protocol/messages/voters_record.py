@@ -10,22 +10,23 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+    ZERO_UUID,
+    encode_compact_string,
+    read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
     EMPTY,
     NOT_GIVEN,
-    ZERO_UUID,
+    append_compact_structs,
     append_tags,
-    encode_compact_count,
-    encode_compact_string,
-    read_compact_count,
-    read_compact_string,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -39,7 +40,7 @@ _iu = Struct(">i16s")
 class Endpoint:
     """Endpoint, version 0."""
 
-    __slots__ = ('name', 'host', 'port', 'unknown_tags')
+    __slots__ = ("name", "host", "port", "unknown_tags")
 
     name: str
     host: str
@@ -74,7 +75,10 @@ class Endpoint:
         host, position = read_compact_string(buffer, position)
         (port,) = _H.unpack_from(buffer, position)
         position += 2
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Endpoint(name, host, port, tags), position
 
     __eq__ = structs_equal
@@ -85,7 +89,7 @@ class Endpoint:
 class KRaftVersionFeature:
     """KRaftVersionFeature, version 0."""
 
-    __slots__ = ('min_supported_version', 'max_supported_version', 'unknown_tags')
+    __slots__ = ("min_supported_version", "max_supported_version", "unknown_tags")
 
     min_supported_version: int
     max_supported_version: int
@@ -113,8 +117,15 @@ class KRaftVersionFeature:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[KRaftVersionFeature, int]:
         min_supported_version, max_supported_version = _hh.unpack_from(buffer, position)
         position += 4
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return KRaftVersionFeature(min_supported_version, max_supported_version, tags), position
+
+    def _is_set(self) -> bool:
+        """Whether anything differs from its default."""
+        return bool(self.min_supported_version != 0 or self.max_supported_version != 0 or self.unknown_tags)
 
     __eq__ = structs_equal
     __repr__ = struct_repr
@@ -124,7 +135,7 @@ class KRaftVersionFeature:
 class Voter:
     """Voter, version 0."""
 
-    __slots__ = ('voter_id', 'voter_directory_id', 'endpoints', 'kraft_version_feature', 'unknown_tags')
+    __slots__ = ("voter_id", "voter_directory_id", "endpoints", "kraft_version_feature", "unknown_tags")
 
     voter_id: int
     voter_directory_id: UUID
@@ -149,9 +160,7 @@ class Voter:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_iu.pack(self.voter_id, self.voter_directory_id.bytes))
-        append(encode_compact_count(self.endpoints))
-        for item in self.endpoints:
-            item._write(out, version)
+        append_compact_structs(out, self.endpoints, version)
         self.kraft_version_feature._write(out, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -163,10 +172,12 @@ class Voter:
         voter_id, voter_directory_id = _iu.unpack_from(buffer, position)
         position += 20
         voter_directory_id = uuid_of(voter_directory_id)
-        count, position = read_compact_count(buffer, position, 5)
-        endpoints, position = read_structs(buffer, position, version, count, Endpoint._read)
+        endpoints, position = read_compact_structs(buffer, position, version, Endpoint._read, 5)
         kraft_version_feature, position = KRaftVersionFeature._read(buffer, position, version)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return Voter(voter_id, voter_directory_id, endpoints, kraft_version_feature, tags), position
 
     __eq__ = structs_equal
@@ -177,7 +188,7 @@ class Voter:
 class VotersRecord:
     """VotersRecord, version 0."""
 
-    __slots__ = ('version', 'voters', 'unknown_tags')
+    __slots__ = ("version", "voters", "unknown_tags")
 
     version: int
     voters: list[Voter]
@@ -199,7 +210,7 @@ class VotersRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> VotersRecord:
@@ -208,9 +219,7 @@ class VotersRecord:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_h.pack(self.version))
-        append(encode_compact_count(self.voters))
-        for item in self.voters:
-            item._write(out, version)
+        append_compact_structs(out, self.voters, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -220,9 +229,11 @@ class VotersRecord:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[VotersRecord, int]:
         (version_,) = _h.unpack_from(buffer, position)
         position += 2
-        count, position = read_compact_count(buffer, position, 23)
-        voters, position = read_structs(buffer, position, version, count, Voter._read)
-        tags, position = read_unknown_tags(buffer, position)
+        voters, position = read_compact_structs(buffer, position, version, Voter._read, 23)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return VotersRecord(version_, voters, tags), position
 
     __eq__ = structs_equal

@@ -10,23 +10,24 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
     ZERO_UUID,
-    append_tags,
-    encode_compact_count,
     encode_compact_nullable_string,
     encode_compact_string,
-    read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
+    uuid_of,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
-    uuid_of,
     write_message,
 )
 
@@ -41,7 +42,7 @@ _qqbh = Struct(">qqbh")
 class StateBatch:
     """StateBatch, versions 0 to 1."""
 
-    __slots__ = ('first_offset', 'last_offset', 'delivery_state', 'delivery_count', 'unknown_tags')
+    __slots__ = ("first_offset", "last_offset", "delivery_state", "delivery_count", "unknown_tags")
 
     first_offset: int
     last_offset: int
@@ -75,7 +76,10 @@ class StateBatch:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[StateBatch, int]:
         first_offset, last_offset, delivery_state, delivery_count = _qqbh.unpack_from(buffer, position)
         position += 19
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return StateBatch(first_offset, last_offset, delivery_state, delivery_count, tags), position
 
     __eq__ = structs_equal
@@ -87,13 +91,8 @@ class PartitionData:
     """PartitionData, versions 0 to 1."""
 
     __slots__ = (
-        'partition',
-        'state_epoch',
-        'leader_epoch',
-        'start_offset',
-        'delivery_complete_count',
-        'state_batches',
-        'unknown_tags',
+        "partition", "state_epoch", "leader_epoch", "start_offset", "delivery_complete_count",
+        "state_batches", "unknown_tags",
     )
 
     partition: int
@@ -126,17 +125,12 @@ class PartitionData:
         append = out.append
         if version >= 1:
             append(_iiiqi.pack(
-                self.partition,
-                self.state_epoch,
-                self.leader_epoch,
-                self.start_offset,
+                self.partition, self.state_epoch, self.leader_epoch, self.start_offset,
                 self.delivery_complete_count,
             ))
         else:
             append(_iiiq.pack(self.partition, self.state_epoch, self.leader_epoch, self.start_offset))
-        append(encode_compact_count(self.state_batches))
-        for item in self.state_batches:
-            item._write(out, version)
+        append_compact_structs(out, self.state_batches, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -145,23 +139,21 @@ class PartitionData:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionData, int]:
         if version >= 1:
-            partition, state_epoch, leader_epoch, start_offset, delivery_complete_count = _iiiqi.unpack_from(buffer, position)
+            (
+                partition, state_epoch, leader_epoch, start_offset, delivery_complete_count,
+            ) = _iiiqi.unpack_from(buffer, position)
             position += 24
         else:
             partition, state_epoch, leader_epoch, start_offset = _iiiq.unpack_from(buffer, position)
             position += 20
             delivery_complete_count = -1
-        count, position = read_compact_count(buffer, position, 20)
-        state_batches, position = read_structs(buffer, position, version, count, StateBatch._read)
-        tags, position = read_unknown_tags(buffer, position)
+        state_batches, position = read_compact_structs(buffer, position, version, StateBatch._read, 20)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PartitionData(
-            partition,
-            state_epoch,
-            leader_epoch,
-            start_offset,
-            delivery_complete_count,
-            state_batches,
-            tags,
+            partition, state_epoch, leader_epoch, start_offset, delivery_complete_count, state_batches, tags,
         ), position
 
     __eq__ = structs_equal
@@ -172,7 +164,7 @@ class PartitionData:
 class WriteStateData:
     """WriteStateData, versions 0 to 1."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[PartitionData]
@@ -190,10 +182,8 @@ class WriteStateData:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -204,9 +194,11 @@ class WriteStateData:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 22)
-        partitions, position = read_structs(buffer, position, version, count, PartitionData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionData._read, 22)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return WriteStateData(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -217,7 +209,7 @@ class WriteStateData:
 class WriteShareGroupStateRequest:
     """WriteShareGroupStateRequest, versions 0 to 1."""
 
-    __slots__ = ('group_id', 'topics', 'unknown_tags')
+    __slots__ = ("group_id", "topics", "unknown_tags")
 
     group_id: str
     topics: list[WriteStateData]
@@ -239,7 +231,7 @@ class WriteShareGroupStateRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> WriteShareGroupStateRequest:
@@ -248,9 +240,7 @@ class WriteShareGroupStateRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.group_id))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -259,9 +249,11 @@ class WriteShareGroupStateRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[WriteShareGroupStateRequest, int]:
         group_id, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 18)
-        topics, position = read_structs(buffer, position, version, count, WriteStateData._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, WriteStateData._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return WriteShareGroupStateRequest(group_id, topics, tags), position
 
     __eq__ = structs_equal
@@ -272,7 +264,7 @@ class WriteShareGroupStateRequest:
 class PartitionResult:
     """PartitionResult, versions 0 to 1."""
 
-    __slots__ = ('partition', 'error_code', 'error_message', 'unknown_tags')
+    __slots__ = ("partition", "error_code", "error_message", "unknown_tags")
 
     partition: int
     error_code: int
@@ -305,7 +297,10 @@ class PartitionResult:
         partition, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return PartitionResult(partition, error_code, error_message, tags), position
 
     __eq__ = structs_equal
@@ -316,7 +311,7 @@ class PartitionResult:
 class WriteStateResult:
     """WriteStateResult, versions 0 to 1."""
 
-    __slots__ = ('topic_id', 'partitions', 'unknown_tags')
+    __slots__ = ("topic_id", "partitions", "unknown_tags")
 
     topic_id: UUID
     partitions: list[PartitionResult]
@@ -334,10 +329,8 @@ class WriteStateResult:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(_u.pack(self.topic_id.bytes))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append(self.topic_id.bytes)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -348,9 +341,11 @@ class WriteStateResult:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        count, position = read_compact_count(buffer, position, 8)
-        partitions, position = read_structs(buffer, position, version, count, PartitionResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionResult._read, 8)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return WriteStateResult(topic_id, partitions, tags), position
 
     __eq__ = structs_equal
@@ -361,7 +356,7 @@ class WriteStateResult:
 class WriteShareGroupStateResponse:
     """WriteShareGroupStateResponse, versions 0 to 1."""
 
-    __slots__ = ('results', 'unknown_tags')
+    __slots__ = ("results", "unknown_tags")
 
     results: list[WriteStateResult]
     unknown_tags: dict[int, bytes] | None
@@ -380,7 +375,7 @@ class WriteShareGroupStateResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 1)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> WriteShareGroupStateResponse:
@@ -388,9 +383,7 @@ class WriteShareGroupStateResponse:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.results))
-        for item in self.results:
-            item._write(out, version)
+        append_compact_structs(out, self.results, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -398,9 +391,11 @@ class WriteShareGroupStateResponse:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[WriteShareGroupStateResponse, int]:
-        count, position = read_compact_count(buffer, position, 18)
-        results, position = read_structs(buffer, position, version, count, WriteStateResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        results, position = read_compact_structs(buffer, position, version, WriteStateResult._read, 18)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return WriteShareGroupStateResponse(results, tags), position
 
     __eq__ = structs_equal

@@ -9,18 +9,19 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
-    EMPTY,
-    append_tags,
-    encode_compact_count,
+    encode_compact_numbers,
     encode_compact_string,
-    encode_numbers,
-    read_compact_count,
+    read_compact_numbers,
     read_compact_string,
+)
+from pykclient.protocol.structs import (
+    EMPTY,
+    append_compact_structs,
+    append_tags,
+    read_compact_structs,
     read_message,
-    read_numbers,
-    read_structs,
     read_unknown_tags,
     struct_repr,
     structs_equal,
@@ -38,7 +39,7 @@ _qht = Struct(">qh?")
 class WritableTxnMarkerTopic:
     """WritableTxnMarkerTopic, versions 1 to 2."""
 
-    __slots__ = ('name', 'partition_indexes', 'unknown_tags')
+    __slots__ = ("name", "partition_indexes", "unknown_tags")
 
     name: str
     partition_indexes: list[int]
@@ -57,8 +58,7 @@ class WritableTxnMarkerTopic:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.name))
-        append(encode_compact_count(self.partition_indexes))
-        append(encode_numbers(self.partition_indexes, "i"))
+        append(encode_compact_numbers(self.partition_indexes, "i"))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -67,9 +67,11 @@ class WritableTxnMarkerTopic:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[WritableTxnMarkerTopic, int]:
         name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 4)
-        partition_indexes, position = read_numbers(buffer, position, count, "i")
-        tags, position = read_unknown_tags(buffer, position)
+        partition_indexes, position = read_compact_numbers(buffer, position, "i", 4)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return WritableTxnMarkerTopic(name, partition_indexes, tags), position
 
     __eq__ = structs_equal
@@ -81,13 +83,8 @@ class WritableTxnMarker:
     """WritableTxnMarker, versions 1 to 2."""
 
     __slots__ = (
-        'producer_id',
-        'producer_epoch',
-        'transaction_result',
-        'topics',
-        'coordinator_epoch',
-        'transaction_version',
-        'unknown_tags',
+        "producer_id", "producer_epoch", "transaction_result", "topics", "coordinator_epoch",
+        "transaction_version", "unknown_tags",
     )
 
     producer_id: int
@@ -119,9 +116,7 @@ class WritableTxnMarker:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_qht.pack(self.producer_id, self.producer_epoch, self.transaction_result))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if version >= 2:
             append(_ib.pack(self.coordinator_epoch, self.transaction_version))
         else:
@@ -135,8 +130,7 @@ class WritableTxnMarker:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[WritableTxnMarker, int]:
         producer_id, producer_epoch, transaction_result = _qht.unpack_from(buffer, position)
         position += 11
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, WritableTxnMarkerTopic._read)
+        topics, position = read_compact_structs(buffer, position, version, WritableTxnMarkerTopic._read, 3)
         if version >= 2:
             coordinator_epoch, transaction_version = _ib.unpack_from(buffer, position)
             position += 5
@@ -144,14 +138,12 @@ class WritableTxnMarker:
             (coordinator_epoch,) = _i.unpack_from(buffer, position)
             position += 4
             transaction_version = 0
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return WritableTxnMarker(
-            producer_id,
-            producer_epoch,
-            transaction_result,
-            topics,
-            coordinator_epoch,
-            transaction_version,
+            producer_id, producer_epoch, transaction_result, topics, coordinator_epoch, transaction_version,
             tags,
         ), position
 
@@ -163,7 +155,7 @@ class WritableTxnMarker:
 class WriteTxnMarkersRequest:
     """WriteTxnMarkersRequest, versions 1 to 2."""
 
-    __slots__ = ('markers', 'unknown_tags')
+    __slots__ = ("markers", "unknown_tags")
 
     markers: list[WritableTxnMarker]
     unknown_tags: dict[int, bytes] | None
@@ -182,7 +174,7 @@ class WriteTxnMarkersRequest:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> WriteTxnMarkersRequest:
@@ -190,9 +182,7 @@ class WriteTxnMarkersRequest:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.markers))
-        for item in self.markers:
-            item._write(out, version)
+        append_compact_structs(out, self.markers, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -200,9 +190,11 @@ class WriteTxnMarkersRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[WriteTxnMarkersRequest, int]:
-        count, position = read_compact_count(buffer, position, 17)
-        markers, position = read_structs(buffer, position, version, count, WritableTxnMarker._read)
-        tags, position = read_unknown_tags(buffer, position)
+        markers, position = read_compact_structs(buffer, position, version, WritableTxnMarker._read, 17)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return WriteTxnMarkersRequest(markers, tags), position
 
     __eq__ = structs_equal
@@ -213,7 +205,7 @@ class WriteTxnMarkersRequest:
 class WritableTxnMarkerPartitionResult:
     """WritableTxnMarkerPartitionResult, versions 1 to 2."""
 
-    __slots__ = ('partition_index', 'error_code', 'unknown_tags')
+    __slots__ = ("partition_index", "error_code", "unknown_tags")
 
     partition_index: int
     error_code: int
@@ -241,7 +233,10 @@ class WritableTxnMarkerPartitionResult:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[WritableTxnMarkerPartitionResult, int]:
         partition_index, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return WritableTxnMarkerPartitionResult(partition_index, error_code, tags), position
 
     __eq__ = structs_equal
@@ -252,7 +247,7 @@ class WritableTxnMarkerPartitionResult:
 class WritableTxnMarkerTopicResult:
     """WritableTxnMarkerTopicResult, versions 1 to 2."""
 
-    __slots__ = ('name', 'partitions', 'unknown_tags')
+    __slots__ = ("name", "partitions", "unknown_tags")
 
     name: str
     partitions: list[WritableTxnMarkerPartitionResult]
@@ -271,9 +266,7 @@ class WritableTxnMarkerTopicResult:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(encode_compact_string(self.name))
-        append(encode_compact_count(self.partitions))
-        for item in self.partitions:
-            item._write(out, version)
+        append_compact_structs(out, self.partitions, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -282,9 +275,13 @@ class WritableTxnMarkerTopicResult:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[WritableTxnMarkerTopicResult, int]:
         name, position = read_compact_string(buffer, position)
-        count, position = read_compact_count(buffer, position, 7)
-        partitions, position = read_structs(buffer, position, version, count, WritableTxnMarkerPartitionResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        partitions, position = read_compact_structs(
+            buffer, position, version, WritableTxnMarkerPartitionResult._read, 7,
+        )
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return WritableTxnMarkerTopicResult(name, partitions, tags), position
 
     __eq__ = structs_equal
@@ -295,7 +292,7 @@ class WritableTxnMarkerTopicResult:
 class WritableTxnMarkerResult:
     """WritableTxnMarkerResult, versions 1 to 2."""
 
-    __slots__ = ('producer_id', 'topics', 'unknown_tags')
+    __slots__ = ("producer_id", "topics", "unknown_tags")
 
     producer_id: int
     topics: list[WritableTxnMarkerTopicResult]
@@ -314,9 +311,7 @@ class WritableTxnMarkerResult:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         append(_q.pack(self.producer_id))
-        append(encode_compact_count(self.topics))
-        for item in self.topics:
-            item._write(out, version)
+        append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -326,9 +321,11 @@ class WritableTxnMarkerResult:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[WritableTxnMarkerResult, int]:
         (producer_id,) = _q.unpack_from(buffer, position)
         position += 8
-        count, position = read_compact_count(buffer, position, 3)
-        topics, position = read_structs(buffer, position, version, count, WritableTxnMarkerTopicResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        topics, position = read_compact_structs(buffer, position, version, WritableTxnMarkerTopicResult._read, 3)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return WritableTxnMarkerResult(producer_id, topics, tags), position
 
     __eq__ = structs_equal
@@ -339,7 +336,7 @@ class WritableTxnMarkerResult:
 class WriteTxnMarkersResponse:
     """WriteTxnMarkersResponse, versions 1 to 2."""
 
-    __slots__ = ('markers', 'unknown_tags')
+    __slots__ = ("markers", "unknown_tags")
 
     markers: list[WritableTxnMarkerResult]
     unknown_tags: dict[int, bytes] | None
@@ -358,7 +355,7 @@ class WriteTxnMarkersResponse:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 1, 2)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> WriteTxnMarkersResponse:
@@ -366,9 +363,7 @@ class WriteTxnMarkersResponse:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(encode_compact_count(self.markers))
-        for item in self.markers:
-            item._write(out, version)
+        append_compact_structs(out, self.markers, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -376,9 +371,11 @@ class WriteTxnMarkersResponse:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[WriteTxnMarkersResponse, int]:
-        count, position = read_compact_count(buffer, position, 10)
-        markers, position = read_structs(buffer, position, version, count, WritableTxnMarkerResult._read)
-        tags, position = read_unknown_tags(buffer, position)
+        markers, position = read_compact_structs(buffer, position, version, WritableTxnMarkerResult._read, 10)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return WriteTxnMarkersResponse(markers, tags), position
 
     __eq__ = structs_equal

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.protocol.wire import (
+from pykclient.protocol.primitives import (
     Buffer,
+)
+from pykclient.protocol.structs import (
     append_tags,
     read_message,
     read_unknown_tags,
@@ -26,7 +28,7 @@ _b = Struct(">b")
 class ZkMigrationStateRecord:
     """ZkMigrationStateRecord, version 0."""
 
-    __slots__ = ('zk_migration_state', 'unknown_tags')
+    __slots__ = ("zk_migration_state", "unknown_tags")
 
     zk_migration_state: int
     unknown_tags: dict[int, bytes] | None
@@ -41,7 +43,7 @@ class ZkMigrationStateRecord:
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
-        return write_message(self, version, 0, 0)
+        return write_message(self, version)
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ZkMigrationStateRecord:
@@ -59,7 +61,10 @@ class ZkMigrationStateRecord:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ZkMigrationStateRecord, int]:
         (zk_migration_state,) = _b.unpack_from(buffer, position)
         position += 1
-        tags, position = read_unknown_tags(buffer, position)
+        if buffer[position]:
+            tags, position = read_unknown_tags(buffer, position)
+        else:
+            tags, position = None, position + 1
         return ZkMigrationStateRecord(zk_migration_state, tags), position
 
     __eq__ = structs_equal

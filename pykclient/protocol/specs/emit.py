@@ -31,29 +31,44 @@ def steps_of(struct: StructClass) -> list[Step]:
     return steps
 
 
-def chain(branches: list[tuple[Versions, list[str]]], *, total: bool) -> list[str]:
-    """`if version >= ...` over ranges, newest first. `total`: every branch must stay, since each assigns something."""
-    while not total and branches and not branches[-1][1]:
-        branches = branches[:-1]
-        if branches and not branches[-1][1]:
-            continue
-        return _chain(branches, closed=False)
+def chain(branches: list[tuple[Versions, list[str]]], *, total: bool = False) -> list[str]:
+    """`if version >= ...` over ranges, newest first. `total`: each branch assigns something, so the last one is an else."""
+    if not total:
+        while branches and not branches[-1][1]:
+            branches = branches[:-1]
+            if not branches or branches[-1][1]:
+                return _chain(branches, closed=False)
+        if len(branches) > 1 and not branches[0][1]:
+            rest = _chain(branches[1:], closed=True)
+            return _under(f"version < {branches[0][0].low}", rest)
     return _chain(branches, closed=True)
 
 
 def _chain(branches: list[tuple[Versions, list[str]]], *, closed: bool) -> list[str]:
     if not branches:
         return []
-    if closed and len(branches) == 1:
-        return branches[0][1]
-    lines = []
+    if len(branches) == 1:
+        return branches[0][1] if closed else _under(f"version >= {branches[0][0].low}", branches[0][1])
+    lines: list[str] = []
     for index, (versions, body) in enumerate(branches):
-        if closed and index == len(branches) - 1:
-            lines.append("else:")
+        if not closed or index < len(branches) - 1:
+            lines += [f"{'elif' if index else 'if'} version >= {versions.low}:", *indent(body or ["pass"])]
+        elif _is_single_if(body):
+            lines += ["el" + body[0], *body[1:]]
         else:
-            lines.append(f"{'elif' if index else 'if'} version >= {versions.low}:")
-        lines += indent(body or ["pass"])
+            lines += ["else:", *indent(body)]
     return lines
+
+
+def _under(condition: str, body: list[str]) -> list[str]:
+    """`body` under a condition; a body that is one plain `if` takes the condition in."""
+    if _is_single_if(body) and " or " not in body[0]:
+        return [f"if {condition} and {body[0].removeprefix('if ')}", *body[1:]]
+    return [f"if {condition}:", *indent(body)]
+
+
+def _is_single_if(body: list[str]) -> bool:
+    return body[0].startswith("if ") and all(line.startswith("    ") for line in body[1:])
 
 
 class Emitter:
@@ -80,7 +95,10 @@ class Emitter:
         if struct.is_ever_flexible:
             names.append("unknown_tags")
         lines = ["@dataclass(init=False, repr=False, eq=False, match_args=False)", f"class {struct.name}:"]
-        body = [f'"""{self._doc(struct)}"""', "", f"__slots__ = {_tuple(repr(n) for n in names)}", ""]
+        quoted = [f'"{name}"' for name in names]
+        body = [f'"""{self._doc(struct)}"""', ""]
+        body += _fill("__slots__ = (", quoted[:-1] + [quoted[-1] + ("," if len(quoted) == 1 else "")], ")") if quoted else ["__slots__ = ()"]
+        body.append("")
         body += [f"{a.name}: {a.python_type}" for a in struct.attributes]
         if struct.is_ever_flexible:
             body.append("unknown_tags: dict[int, bytes] | None")
@@ -90,6 +108,8 @@ class Emitter:
         if struct.spec is not None:
             body += [*self._public(struct), ""]
         body += [*self._write(struct), "", *self._read(struct), ""]
+        if struct.asks_is_set:
+            body += [*self._is_set(struct), ""]
         body += [f"__eq__ = {self.use('structs_equal')}", f"__repr__ = {self.use('struct_repr')}"]
         return [*lines, *indent(body)]
 
@@ -129,14 +149,26 @@ class Emitter:
         if struct.is_ever_flexible:
             parameters.append("unknown_tags: dict[int, bytes] | None = None")
             assigns.append("self.unknown_tags = unknown_tags")
-        return [*_call("def __init__(", parameters, ") -> None:"), *indent(assigns or ["pass"])]
+        head = "def __init__(" + ", ".join(parameters) + ") -> None:"
+        lines = [head] if len(head) <= LINE_WIDTH else ["def __init__(", *indent(f"{p}," for p in parameters), ") -> None:"]
+        return [*lines, *indent(assigns or ["pass"])]
+
+    def _is_set(self, struct: StructClass) -> list[str]:
+        conditions = [a.is_set(f"self.{a.name}") for a in struct.attributes]
+        if struct.is_ever_flexible:
+            conditions.append("self.unknown_tags")
+        return [
+            "def _is_set(self) -> bool:",
+            '    """Whether anything differs from its default."""',
+            *indent(_fill("return bool(", [f"{c} or" for c in conditions[:-1]] + conditions[-1:], ")", separator=" ")),
+        ]
 
     def _public(self, struct: StructClass) -> list[str]:
         versions = f"{struct.range.low}, {struct.range.high}"
         self.use("Buffer")
         return [
             "def write(self, version: int) -> bytes:",
-            f"    return {self.use('write_message')}(self, version, {versions})",
+            f"    return {self.use('write_message')}(self, version)",
             "",
             "@classmethod",
             f"def read(cls, buffer: Buffer, version: int, position: int = 0) -> {struct.name}:",
@@ -156,7 +188,7 @@ class Emitter:
         if struct.is_ever_flexible:
             body += self._read_tags(struct)
             values.append("tags")
-        body += _call(f"return {struct.name}(", values, "), position")
+        body += _fill(f"return {struct.name}(", values, "), position")
         return [*lines, *indent(body)]
 
     def _read_run(self, struct: StructClass, run: Step) -> list[str]:
@@ -165,9 +197,7 @@ class Emitter:
             here = [a for a, is_here in zip(run, present, strict=True) if is_here]
             body = []
             if here:
-                targets = ", ".join(a.local for a in here) + ("," if len(here) == 1 else "")
-                targets = f"({targets})" if len(here) == 1 else targets
-                body.append(f"{targets} = {self.codec(here)}.unpack_from(buffer, position)")
+                body += _unpack([a.local for a in here], f" = {self.codec(here)}.unpack_from(buffer, position)")
                 body.append(f"position += {sum(SIZES[a.field.type] for a in here)}")
                 for a in here:
                     if a.field.type == "uuid":
@@ -189,11 +219,21 @@ class Emitter:
             body = self._read_value(a, flexible, nullable) if present else [f"{a.local} = {self._zero(a)}"]
             branches.append((versions, body))
         lines = chain(branches, total=True)
-        if len(branches) > 1 and (a.is_nullable or a.field.is_array) or (a.is_nullable and a.struct is not None) or (
-            a.is_nullable and a.field.is_array
-        ):
+        _, (first_present, _, first_nullable) = found[0]
+        if self._needs_note(a, len(found), first_present, first_nullable):
             lines.insert(0, f"{a.local}: {a.python_type}")
         return lines
+
+    @staticmethod
+    def _needs_note(a: Attribute, count: int, first_present: bool, first_nullable: bool) -> bool:
+        """Whether the type checker would infer too narrow a type from the first assignment."""
+        if a.is_nullable and a.struct is not None and not a.field.is_array:
+            return True
+        if count == 1:
+            return False
+        if a.field.type == "records":
+            return True
+        return (a.is_nullable and not (first_present and first_nullable)) or (a.field.is_array and not first_present)
 
     @staticmethod
     def _is_flexible(struct: StructClass, a: Attribute, version: int) -> bool:
@@ -221,27 +261,19 @@ class Emitter:
         if a.is_fixed:
             lines = [f"({name},) = {self.codec([a])}.unpack_from(buffer, position)", f"position += {SIZES[kind]}"]
             return [*lines, f"{name} = {self.use('uuid_of')}({name})"] if kind == "uuid" else lines
-        null = "nullable_" if kind == "records" else null
         return [f"{name}, position = {self.use(f'read_{compact}{null}{kind}')}(buffer, position)"]
 
     def _read_array(self, a: Attribute, compact: str, null: str) -> list[str]:
         element = a.field.element_type
+        head = f"{a.local}, position = "
         if a.struct is not None:
-            size_min = a.struct.size_min()
-            read = f"{self.use('read_structs')}(buffer, position, version, count, {a.struct.name}._read)"
-        elif element == "string":
-            size_min = 1 if compact else 2
-            read = f"{self.use(f'read_{compact}strings')}(buffer, position, count)"
-        elif element == "uuid":
-            size_min = 16
-            read = f"{self.use('read_uuids')}(buffer, position, count)"
-        else:
-            size_min = SIZES[element]
-            read = f'{self.use("read_numbers")}(buffer, position, count, "{CODES[element]}")'
-        count = f"count, position = {self.use(f'read_{compact}{null}count')}(buffer, position, {size_min})"
-        if not null:
-            return [count, f"{a.local}, position = {read}"]
-        return [count, "if count < 0:", f"    {a.local} = None", "else:", f"    {a.local}, position = {read}"]
+            helper = self.use(f"read_{compact}{null}structs")
+            arguments = ["buffer", "position", "version", f"{a.struct.name}._read", str(a.struct.size_min())]
+            return _fill(f"{head}{helper}(", arguments, ")")
+        if element in ("string", "uuid"):
+            return [f"{head}{self.use(f'read_{compact}{null}{element}s')}(buffer, position)"]
+        numbers = self.use(f"read_{compact}{null}numbers")
+        return [f'{head}{numbers}(buffer, position, "{CODES[element]}", {SIZES[element]})']
 
     def _read_tags(self, struct: StructClass) -> list[str]:
         tagged = [a for a in struct.attributes if a.is_tagged]
@@ -250,10 +282,11 @@ class Emitter:
             note = f": {a.python_type}" if a.is_nullable or a.field.is_array else ""
             lines.append(f"{a.local}{note} = {self._zero(a)}")
         if not tagged:
-            body = [f"tags, position = {self.use('read_unknown_tags')}(buffer, position)"]
+            body = ["if buffer[position]:", f"    tags, position = {self.use('read_unknown_tags')}(buffer, position)"]
+            body += ["else:", "    tags, position = None, position + 1"]
             if struct.range.low in struct.flexible:
                 return body
-            return [f"if version >= {struct.flexible.low}:", *indent(body), "else:", "    tags = None"]
+            return [f"if version < {struct.flexible.low}:", "    tags = None", "el" + body[0], *body[1:]]
         lines.append("tags: dict[int, bytes] | None = None")
         body = ["if buffer[position] == 0:", "    position += 1", "else:", *indent(self._tag_loop(struct, tagged))]
         if struct.range.low not in struct.flexible:
@@ -277,7 +310,7 @@ class Emitter:
             "    tags[tag] = bytes(buffer[position:end])",
             "    position = end",
             "if position != end:",
-            f"    {self.use('check_tag_end')}(position, end, tag)",
+            f"    raise {self.use('tag_end_missed')}(tag, position, end)",
         ]
         start = [f"count, position = {self.use('read_tag_count')}(buffer, position)", "tag = -1", "for _ in range(count):"]
         return [*start, *indent(loop)]
@@ -305,9 +338,12 @@ class Emitter:
                     body += self._refuse(a)
             if here:
                 values = [f"self.{a.name}.bytes" if a.field.type == "uuid" else f"self.{a.name}" for a in here]
-                body += _call(f"append({self.codec(here)}.pack(", values, "))")
+                if len(here) == 1 and here[0].field.type == "uuid":
+                    body.append(f"append({values[0]})")
+                else:
+                    body += _fill(f"append({self.codec(here)}.pack(", values, "))")
             branches.append((versions, body))
-        return chain(branches, total=False)
+        return chain(branches)
 
     def _refuse(self, a: Attribute) -> list[str]:
         """What a version cannot carry must be at its default, unless losing it does no harm."""
@@ -330,39 +366,43 @@ class Emitter:
                     body = [f"if self.{a.name} is None:", raising]
                 body += self._write_value(a, flexible, nullable)
             branches.append((versions, body))
-        return chain(branches, total=False)
+        return chain(branches)
 
     def _write_value(self, a: Attribute, flexible: bool, nullable: bool) -> list[str]:
-        """Appends one variable-size field, or a fixed-size one inside a tag."""
+        """Appends one variable-size field."""
         value, kind = f"self.{a.name}", a.field.type
         compact = "compact_" if flexible else ""
-        if a.is_fixed:
-            return [f"append({self.codec([a])}.pack({value}{'.bytes' if kind == 'uuid' else ''}))"]
-        if kind == "string":
-            null = "nullable_" if nullable else ""
-            return [f"append({self.use(f'encode_{compact}{null}string')}({value}))"]
         null_bytes = 'b"\\0"' if flexible else 'b"\\xff\\xff\\xff\\xff"'
-        if a.field.is_array:
-            body = self._write_array(a, compact)
-        elif a.struct is not None:
+        if kind in ("bytes", "records"):
+            body = [f"append({self.use(f'encode_{compact}size')}({value}))", f"append({value})"]
+        elif a.struct is None:
+            null = "nullable_" if nullable and kind == "string" else ""
+            body = [f"append({self._encoded(a, compact, null)})"]
+        elif a.field.is_array:
+            body = [f"{self.use(f'append_{compact}structs')}(out, {value}, version)"]
+        else:
             null_bytes = 'b"\\xff"'
             body = [*(['append(b"\\1")'] if nullable else []), f"{value}._write(out, version)"]
-        else:
-            body = [f"append({self.use(f'encode_{compact}size')}({value}))", f"append({value})"]
-        if not nullable:
+        if not nullable or kind == "string":
             return body
         return [f"if {value} is None:", f"    append({null_bytes})", "else:", *indent(body)]
 
-    def _write_array(self, a: Attribute, compact: str) -> list[str]:
+    def _encoded(self, a: Attribute, compact: str, null: str) -> str:
+        """A field as an expression that gives bytes; null of an array is the caller's matter."""
         value, element = f"self.{a.name}", a.field.element_type
-        body = [f"append({self.use(f'encode_{compact}count')}({value}))"]
+        if a.is_fixed:
+            return f"{value}.bytes" if element == "uuid" else f"{self.codec([a])}.pack({value})"
+        if a.struct is not None and a.field.is_array:
+            return f"{self.use('encode_compact_structs')}({value}, version)"
         if a.struct is not None:
-            return [*body, f"for item in {value}:", "    item._write(out, version)"]
-        if element == "string":
-            return [*body, f"for item in {value}:", f"    append({self.use(f'encode_{compact}string')}(item))"]
-        if element == "uuid":
-            return [*body, f"for item in {value}:", "    append(item.bytes)"]
-        return [*body, f'append({self.use("encode_numbers")}({value}, "{CODES[element]}"))']
+            return f"{self.use('encode_struct')}({value}, version)"
+        if not a.field.is_array:
+            if element in ("bytes", "records"):
+                return f"{self.use('encode_compact_size')}({value}) + {value}"
+            return f"{self.use(f'encode_{compact}{null}string')}({value})"
+        if element in ("string", "uuid"):
+            return f"{self.use(f'encode_{compact}{element}s')}({value})"
+        return f'{self.use(f"encode_{compact}numbers")}({value}, "{CODES[element]}")'
 
     def _write_tags(self, struct: StructClass) -> list[str]:
         tagged = sorted((a for a in struct.attributes if a.is_tagged), key=lambda a: a.field.tag or 0)
@@ -373,45 +413,65 @@ class Emitter:
                 "else:",
                 '    append(b"\\0")',
             ]
-            return body if struct.range.low in struct.flexible else [f"if version >= {struct.flexible.low}:", *indent(body)]
+            return self._flexible_only(struct, body)
         lines = ["known: list[tuple[int, bytes]] = []"]
         for a in tagged:
             branches = []
             for versions, present in segments(struct.range, lambda v, a=a: v in a.range):  # type: ignore[misc]
                 branches.append((versions, self._write_tag(a) if present else self._refuse(a)))
-            lines += chain(branches, total=False)
+            lines += chain(branches)
         last = ["if known or self.unknown_tags:", f"    {self.use('append_tags')}(out, known, self.unknown_tags)"]
         last += ["else:", '    append(b"\\0")']
-        return lines + (last if struct.range.low in struct.flexible else [f"if version >= {struct.flexible.low}:", *indent(last)])
+        return lines + self._flexible_only(struct, last)
+
+    def _flexible_only(self, struct: StructClass, body: list[str]) -> list[str]:
+        if struct.range.low in struct.flexible:
+            return body
+        refuse = f'    raise {self.use("not_carried")}(self, "unknown_tags", version)'
+        return [f"if version >= {struct.flexible.low}:", *indent(body), "elif self.unknown_tags:", refuse]
 
     def _write_tag(self, a: Attribute) -> list[str]:
         """A known tag is written only when it differs from the default."""
         if a.zero == "ZERO_UUID":
             self.use("ZERO_UUID")
-        nullable = bool(a.field.nullable & a.range) and not a.default_is_null
-        content = [line.replace("append(", "part.append(").replace("(out,", "(part,") for line in self._write_value(a, True, nullable)]
-        if a.default_is_null and a.struct is not None and not a.field.is_array:
-            content.insert(0, 'part.append(b"\\1")')
-        body = ["part: list[Buffer] = []", *content, f'known.append(({a.field.tag}, b"".join(part)))']
-        return [f"if {a.is_set(f'self.{a.name}')}:", *indent(body)]
+        value = f"self.{a.name}"
+        content = self._encoded(a, "compact_", "")
+        null = '"\\0"'
+        if a.is_nullable and a.struct is not None and not a.field.is_array:
+            content, null = f'b"\\1" + {content}', '"\\xff"'
+        if a.is_nullable and not a.default_is_null:
+            content = f"b{null} if {value} is None else {content}"
+        return [f"if {a.is_set(value)}:", f"    known.append(({a.field.tag}, {content}))"]
 
 
 def struct_name(code: str) -> str:
     return "_" + code.replace("?", "t").replace("16s", "u")
 
 
-def _tuple(items: Iterable[str]) -> str:
-    listed = list(items)
-    joined = ", ".join(listed)
-    text = f"({joined},)" if len(listed) == 1 else f"({joined})"
-    if len(text) <= 96:
-        return text
-    return "(\n" + "".join(f"        {item},\n" for item in listed) + "    )"
+LINE_WIDTH = 108  # Code inside a method is indented by eight columns or more.
 
 
-def _call(head: str, arguments: list[str], tail: str) -> list[str]:
-    """On one line if it fits, else one argument per line."""
-    line = head + ", ".join(arguments) + tail
-    if len(line) <= 104:
+def _fill(head: str, items: list[str], tail: str, *, separator: str = ", ") -> list[str]:
+    """On one line if it fits, else with the items filled into indented lines."""
+    line = head + separator.join(items) + tail
+    if len(line) <= LINE_WIDTH:
         return [line]
-    return [head, *indent(f"{argument}," for argument in arguments), tail]
+    return [head, *indent(_filled_lines(items, separator)), tail]
+
+
+def _filled_lines(items: list[str], separator: str) -> list[str]:
+    lines = [""]
+    for item in items:
+        piece = item + separator.rstrip()
+        if lines[-1] and len(lines[-1]) + 1 + len(piece) > LINE_WIDTH - 8:
+            lines.append("")
+        lines[-1] += " " + piece if lines[-1] else piece
+    return lines
+
+
+def _unpack(targets: list[str], tail: str) -> list[str]:
+    """An assignment from a tuple."""
+    if len(targets) == 1:
+        return [f"({targets[0]},){tail}"]
+    line = ", ".join(targets) + tail
+    return [line] if len(line) <= LINE_WIDTH else _fill("(", targets, ")" + tail)

@@ -11,6 +11,9 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from types import ModuleType
+
+from pykclient.protocol import primitives, structs
 
 from .emit import Emitter, struct_name
 from .import_facts import TABLES
@@ -48,11 +51,21 @@ def message_module(specs: list[Spec]) -> str:
         lines.append("from typing import ClassVar")
     if "UUID" in text.replace("ZERO_UUID", ""):
         lines.append("from uuid import UUID")
-    lines += ["", "from pykclient.protocol.wire import (", *(f"    {name}," for name in sorted(emitter.helpers)), ")", ""]
+    lines.append("")
+    for module in (primitives, structs):
+        names = sorted(name for name in emitter.helpers if hasattr(module, name) and _is_own(module, name))
+        if names:
+            lines += [f"from {module.__name__} import (", *(f"    {name}," for name in names), ")"]
+    lines.append("")
     lines += [f'{struct_name(code)} = Struct(">{code}")' for code in sorted(emitter.codes)]
     lines += ["", "", text, "", "", "__all__ = ["]
     lines += [f'    "{name}",' for name in sorted(struct.name for struct in classes)]
     return "\n".join([*lines, "]", ""])
+
+
+def _is_own(module: ModuleType, name: str) -> bool:
+    """Whether the module itself has the name; structs imports some of the primitives."""
+    return module is primitives or not hasattr(primitives, name)
 
 
 def index_module(tables: dict[str, list[Spec]]) -> str:

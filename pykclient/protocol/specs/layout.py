@@ -26,8 +26,8 @@ CODES = {
 }
 SIZES = {"bool": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8, "float64": 8, "uuid": 16}
 _PYTHON_TYPES = {"bool": "bool", "float64": "float", "uuid": "UUID", "string": "str", "bytes": "bytes", "records": "Buffer"}
-_ZEROS = {"bool": "False", "float64": "0.0", "uuid": "ZERO_UUID", "string": '""', "bytes": 'b""'}
-_LOCALS = frozenset({"version", "buffer", "position", "count", "tag", "end", "tags", "out", "append", "known", "part", "item"})
+_ZEROS = {"bool": "False", "float64": "0.0", "uuid": "ZERO_UUID", "string": '""', "bytes": 'b""', "records": 'b""'}
+_LOCALS = frozenset({"version", "buffer", "position", "count", "tag", "end", "tags"})
 
 K = TypeVar("K", bound=Hashable)
 
@@ -67,6 +67,11 @@ class Attribute:
         return self.is_nullable and (self.field.default == "null" or self.field.type == "records")
 
     @property
+    def default_is_struct(self) -> bool:
+        """A struct of defaults stands where the field is not set; "is it set" then asks the struct."""
+        return self.struct is not None and not self.field.is_array and not self.default_is_null
+
+    @property
     def element_python_type(self) -> str:
         if self.struct is not None:
             return self.struct.name
@@ -101,6 +106,8 @@ class Attribute:
             return f"{value} is not None"
         if zero == "True":
             return f"not {value}"
+        if self.struct is not None and not self.field.is_array:
+            return f"{value} is None or {value}._is_set()" if self.is_nullable else f"{value}._is_set()"
         if zero in ("[]", "False", '""', "''", 'b""'):
             return f"{value} is None or {value}" if self.is_nullable else value
         return f"{value} != {zero}"
@@ -115,6 +122,7 @@ class StructClass:
     flexible: Versions
     attributes: list[Attribute] = field(default_factory=list)
     spec: Spec | None = None
+    asks_is_set: bool = False  # Some field is compared with a default struct of this class.
 
     @property
     def is_ever_flexible(self) -> bool:
@@ -208,7 +216,10 @@ class _Builder:
         for f in fields:
             versions = f.versions & outer
             if versions:  # A field of versions that Kafka no longer speaks has nothing to carry.
-                attributes.append(Attribute(f, self._struct(f, versions) if f.is_struct else None, versions))
+                attribute = Attribute(f, self._struct(f, versions) if f.is_struct else None, versions)
+                attributes.append(attribute)
+                if attribute.struct is not None and attribute.default_is_struct:
+                    attribute.struct.asks_is_set = True
         return attributes
 
     def _struct(self, f: Field, versions: Versions) -> StructClass:
