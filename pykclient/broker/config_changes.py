@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 from pykclient.broker.authorizer import AclBinding, AclFilter
 from pykclient.broker.config_keys import (
     BROKER_KEYS,
-    READ_ONLY_BROKER_KEYS,
+    DYNAMIC_BROKER_KEYS,
     TOPIC_KEYS,
-    ConfigKey,
-    ConfigType,
     split_list,
 )
 from pykclient.broker.configs import check
@@ -31,6 +29,7 @@ from pykclient.broker.image import (
     ScramPut,
     TopicPut,
 )
+from pykclient.broker.log_config import ConfigType, LogOption
 from pykclient.broker.topic_changes import Decision
 from pykclient.errors import ErrorCode
 
@@ -124,7 +123,7 @@ def _altered(
     if kind == ConfigResource.BROKER:
         if name and not (name.isdigit() and int(name) in image.brokers):
             return ErrorCode.INVALID_REQUEST, f"Unknown broker {name!r}"
-        fixed = [item.name for item in alterations if item.name in READ_ONLY_BROKER_KEYS]
+        fixed = [item.name for item in alterations if item.name in BROKER_KEYS.keys() - DYNAMIC_BROKER_KEYS]
         if fixed:
             return ErrorCode.INVALID_REQUEST, f"Cannot update these configs dynamically: {', '.join(fixed)}"
         values = _values({} if replace_all else image.broker_configs.get(name, {}), BROKER_KEYS, alterations)
@@ -133,7 +132,7 @@ def _altered(
 
 
 def _values(
-    current: Mapping[str, str], keys: Mapping[str, ConfigKey], alterations: Sequence[Alteration]
+    current: Mapping[str, str], keys: Mapping[str, LogOption], alterations: Sequence[Alteration]
 ) -> dict[str, str] | Outcome:
     values = dict(current)
     for item in alterations:

@@ -14,23 +14,23 @@ from typing import TypeVar
 
 from pykclient.broker.config_keys import (
     BROKER_KEYS,
-    NUMBER_RANGES,
     TOPIC_KEYS,
-    ConfigKey,
     ConfigSource,
-    ConfigType,
+    problem_with,
+    sensitive,
     split_list,
 )
+from pykclient.broker.log_config import LogOption
 from pykclient.errors import ConfigError
 
 
-def check(keys: Mapping[str, ConfigKey], values: Mapping[str, str]) -> str | None:
+def check(keys: Mapping[str, LogOption], values: Mapping[str, str]) -> str | None:
     """The first thing that is wrong with the values, or None."""
     for name, value in values.items():
         key = keys.get(name)
         if key is None:
             return f"Unknown topic config name: {name}" if keys is TOPIC_KEYS else f"Unknown config name: {name}"
-        problem = key.problem(value)
+        problem = problem_with(key, value)
         if problem is not None:
             return problem
     return None
@@ -40,7 +40,7 @@ def check(keys: Mapping[str, ConfigKey], values: Mapping[str, str]) -> str | Non
 class ConfigEntry:
     """A value and every place that has one, the strongest first."""
 
-    key: ConfigKey
+    key: LogOption
     name: str
     value: str
     source: ConfigSource
@@ -60,7 +60,7 @@ class BrokerConfig:
             raise ConfigError(problem)
 
     def __repr__(self) -> str:
-        shown = {name: "[hidden]" if BROKER_KEYS[name].sensitive else value for name, value in self.static.items()}
+        shown = {name: "[hidden]" if sensitive(BROKER_KEYS[name]) else value for name, value in self.static.items()}
         return f"BrokerConfig({shown})"
 
     def text(self, name: str) -> str:
@@ -91,14 +91,12 @@ class BrokerConfig:
         return config_class(**values)
 
 
-def _typed(key: ConfigKey, value: str, default: object) -> object:
+def _typed(key: LogOption, value: str, default: object) -> object:
     if isinstance(default, enum.Enum):
         return type(default)(value)
     if isinstance(default, tuple):
         return tuple(split_list(value))
-    if key.type == ConfigType.BOOLEAN:
-        return value.lower() == "true"
-    return int(value) if key.type in NUMBER_RANGES else float(value) if key.type == ConfigType.DOUBLE else value
+    return key.parse(value)
 
 
 def as_text(value: object) -> str:
@@ -127,11 +125,11 @@ def broker_layers(
 
 
 def resolve(
-    key: ConfigKey, layers: Iterable[tuple[ConfigSource, Mapping[str, str]]], topic: Mapping[str, str] | None = None
+    key: LogOption, layers: Iterable[tuple[ConfigSource, Mapping[str, str]]], topic: Mapping[str, str] | None = None
 ) -> ConfigEntry:
     """The effective value of an option of a topic (with its own settings given) or of a broker."""
     synonyms: list[tuple[str, str, ConfigSource]] = []
-    broker_name = key.name if topic is None else key.synonym
+    broker_name = key.name if topic is None else key.broker_name
     if topic is not None and key.name in topic:
         synonyms.append((key.name, topic[key.name], ConfigSource.TOPIC_CONFIG))
     if broker_name is not None:
