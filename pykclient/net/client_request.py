@@ -112,7 +112,7 @@ class ApiVersions:
 
     def pick(self, api_key: int, version_min: int = 0, version_max: int = VERSION_LAST) -> int:
         """The highest version both sides speak within the caller's bounds."""
-        info = api(ApiKey(api_key))
+        info = api(api_key)
         newest = info.max_version - 1 if info.latest_version_unstable else info.max_version
         low, high = max(info.min_version, version_min), min(newest, version_max)
         offered = self._ranges.get(api_key)

@@ -27,12 +27,12 @@ from pykclient.errors import (
 )
 from pykclient.net.client_request import ApiVersions
 from pykclient.net.failures import PeerIsTls
-from pykclient.net.framing import FrameSplitter, decode_response_header, encode_request
 from pykclient.net.transport import Buffer, Endpoint
 from pykclient.protocol.messages import ApiKey, api
 from pykclient.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from pykclient.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from pykclient.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from pykclient.protocol.wire import FrameSplitter, decode_response_header, encode_request
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -229,44 +229,41 @@ class ClientConnection:
         assert stage in NEXT[self._stage], f"{self._stage} to {stage}"
         self._stage = stage
 
-    def _take_frame(self, frame: memoryview, now: float) -> Iterator[Ready | Response | Offload]:
+    def _take_frame(self, frame: Buffer, now: float) -> Iterator[Ready | Response | Offload]:
         if not self.in_flight:
             raise ProtocolError("an answer came that nobody asked for", node=str(self._endpoint))
         sent = self.in_flight[0]
-        info = api(ApiKey(sent.api_key))
-        correlation_id, body = decode_response_header(frame, info.response_header_version(sent.version))
+        correlation_id, position = decode_response_header(frame, sent.api_key, sent.version)
         if correlation_id != sent.correlation_id:
-            raise ProtocolError(
-                f"answer {correlation_id} came where {sent.correlation_id} was due",
-                node=str(self._endpoint),
-                api=info.name,
-            )
+            wanted = f"answer {correlation_id} came where {sent.correlation_id} was due"
+            raise ProtocolError(wanted, node=str(self._endpoint), api=api(sent.api_key).name)
         if sent.token is not None:
-            message = info.response_class().read(body, sent.version)
+            message = api(sent.api_key).response_class().read(frame, sent.version, position)
             self.in_flight.popleft()
             yield Response(sent.token, message)
             return
         self.in_flight.popleft()
         if sent.api_key == ApiKey.API_VERSIONS:
-            yield from self._take_versions(body, sent.version, now)
+            yield from self._take_versions(frame, position, sent.version, now)
         elif sent.api_key == ApiKey.SASL_HANDSHAKE:
-            yield self._take_handshake(SaslHandshakeResponse.read(body, sent.version))
+            yield self._take_handshake(SaslHandshakeResponse.read(frame, sent.version, position))
         else:
-            yield self._take_challenge(SaslAuthenticateResponse.read(body, sent.version), now)
+            yield self._take_challenge(SaslAuthenticateResponse.read(frame, sent.version, position), now)
 
     def _ask_versions(self, version: int) -> None:
         self._asked_with = version
         request = ApiVersionsRequest(SOFTWARE_NAME, self._settings.client_version)
         self.send(None, ApiKey.API_VERSIONS, version, request)
 
-    def _take_versions(self, body: memoryview, version: int, now: float) -> Iterator[Ready]:
+    def _take_versions(self, frame: Buffer, position: int, version: int, now: float) -> Iterator[Ready]:
         # A broker that does not know our version answers in version 0, whatever we asked with (KIP-511).
-        if version > 0 and int.from_bytes(body[:2], "big", signed=True) == ErrorCode.UNSUPPORTED_VERSION:
-            answer = ApiVersionsResponse.read(body, 0)
+        code = int.from_bytes(frame[position : position + 2], "big", signed=True)
+        if version > 0 and code == ErrorCode.UNSUPPORTED_VERSION:
+            answer = ApiVersionsResponse.read(frame, 0, position)
             offered = next((each.max_version for each in answer.api_keys if each.api_key == ApiKey.API_VERSIONS), 0)
             self._ask_versions(max(0, min(offered, version - 1)))
             return
-        answer = ApiVersionsResponse.read(body, version)
+        answer = ApiVersionsResponse.read(frame, version, position)
         if answer.error_code != 0:
             raise broker_error(answer.error_code, node=str(self._endpoint), api="ApiVersions")
         self.versions = ApiVersions(

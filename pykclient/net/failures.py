@@ -41,6 +41,14 @@ class TlsVerificationFailed(TlsFailure, AuthenticationError):
     fatal = True
 
 
+class ClientCertificateRefused(TlsFailure, AuthenticationError):
+    """The broker wants a client certificate, or another one; set ssl_certfile and ssl_keyfile."""
+
+    action = Action.FATAL
+    retriable = False
+    fatal = True
+
+
 class PeerNotTls(TlsFailure):
     """The port does not speak TLS; use security_protocol PLAINTEXT or SASL_PLAINTEXT, or the broker's TLS port."""
 
@@ -50,6 +58,7 @@ class PeerIsTls(KafkaConnectionError):
 
 
 __all__ = [
+    "ClientCertificateRefused",
     "ConnectTimedOut",
     "ConnectionLost",
     "ConnectionRefused",

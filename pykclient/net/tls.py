@@ -1,0 +1,143 @@
+"""TLS settings turned into an SSLContext, and OpenSSL's errors turned into ours.
+
+Safe by default: certificates required, host names checked, TLS 1.2 or newer (R17). Pure functions, any thread; file
+contents and passwords are handed to OpenSSL and kept nowhere.
+"""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from dataclasses import dataclass, field
+
+from pykclient.errors import ConfigError, KafkaConnectionError
+from pykclient.net.failures import (
+    ClientCertificateRefused,
+    ConnectionLost,
+    PeerNotTls,
+    TlsFailure,
+    TlsVerificationFailed,
+)
+from pykclient.net.transport import Endpoint
+
+logger = logging.getLogger(__name__)
+
+# What OpenSSL says when the other side's first bytes are no TLS record.
+_NOT_TLS = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG")
+# How peers say that they want a certificate from us, or another one.
+_CERTIFICATE_ALERTS = ("CERTIFICATE_REQUIRED", "BAD_CERTIFICATE", "ALERT_UNKNOWN_CA", "CERTIFICATE_UNKNOWN")
+
+
+@dataclass(frozen=True, slots=True)
+class TlsSettings:
+    """As the client's options give them. ``password`` is never shown."""
+
+    cafile: str | None = None
+    cadata: str | None = None
+    certfile: str | None = None
+    keyfile: str | None = None
+    password: str | None = field(default=None, repr=False)
+    ciphers: str | None = None
+    crlfile: str | None = None
+    check_hostname: bool = True
+
+
+def client_context(settings: TlsSettings) -> ssl.SSLContext:
+    """A context for outgoing connections; ConfigError names the file or option that does not work."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    if not settings.check_hostname:
+        logger.warning("ssl_check_hostname is off: any holder of a trusted certificate can pose as your broker")
+        context.check_hostname = False
+    if settings.cafile is not None or settings.cadata is not None:
+        _load("ssl_cafile", lambda: context.load_verify_locations(cafile=settings.cafile, cadata=settings.cadata))
+    else:
+        context.load_default_certs(ssl.Purpose.SERVER_AUTH)
+    if settings.crlfile is not None:
+        crlfile = settings.crlfile
+        _load("ssl_crlfile", lambda: context.load_verify_locations(cafile=crlfile))
+        context.verify_flags |= ssl.VerifyFlags.VERIFY_CRL_CHECK_LEAF
+    _load_own(context, settings)
+    return context
+
+
+def server_context(settings: TlsSettings, *, client_auth: bool = False) -> ssl.SSLContext:
+    """A context for a listener; with ``client_auth`` only clients with a certificate of ``cafile`` get in."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    _load_own(context, settings)
+    if client_auth:
+        context.verify_mode = ssl.CERT_REQUIRED
+        _load("ssl_cafile", lambda: context.load_verify_locations(cafile=settings.cafile, cadata=settings.cadata))
+    return context
+
+
+def _load_own(context: ssl.SSLContext, settings: TlsSettings) -> None:
+    if settings.ciphers is not None:
+        ciphers = settings.ciphers
+        _load("ssl_ciphers", lambda: context.set_ciphers(ciphers))
+    if settings.certfile is not None:
+        certfile = settings.certfile
+        # A callable, so that OpenSSL never asks on the terminal when a password is needed and missing.
+        password = settings.password or ""
+        _load(
+            "ssl_certfile or ssl_keyfile", lambda: context.load_cert_chain(certfile, settings.keyfile, lambda: password)
+        )
+
+
+def _load(option: str, action: object) -> None:
+    assert callable(action), "a loader"
+    try:
+        action()
+    except (OSError, ssl.SSLError, ValueError) as error:
+        raise ConfigError(f"{option} cannot be used: {error}") from error
+
+
+def handshake_failure(error: OSError, endpoint: Endpoint) -> KafkaConnectionError:
+    """What a failed handshake means for the user."""
+    host, port = endpoint.host, endpoint.port
+    failure: KafkaConnectionError
+    if isinstance(error, ssl.SSLCertVerificationError):
+        failure = TlsVerificationFailed(
+            f"the broker's certificate is refused: {error.verify_message}; "
+            "check ssl_cafile and the names and dates in the certificate",
+            host=host,
+            port=port,
+        )
+    elif isinstance(error, (ssl.SSLEOFError, ssl.SSLZeroReturnError, ConnectionError)):
+        failure = PeerNotTls(
+            "the connection was closed during the TLS handshake; the port may not speak TLS (see security_protocol)",
+            host=host,
+            port=port,
+        )
+    elif isinstance(error, ssl.SSLError) and (error.reason or "") in _NOT_TLS:
+        failure = PeerNotTls(host=host, port=port)
+    else:
+        failure = _alert(error, endpoint) or TlsFailure(
+            f"the TLS handshake failed: {_reason(error)}", host=host, port=port
+        )
+    failure.__cause__ = error
+    return failure
+
+
+def stream_failure(error: OSError, endpoint: Endpoint) -> KafkaConnectionError:
+    """What an error on an open connection means. TLS 1.3 peers refuse our certificate only after the handshake."""
+    failure = _alert(error, endpoint) or ConnectionLost(
+        f"the connection broke: {_reason(error)}", host=endpoint.host, port=endpoint.port
+    )
+    failure.__cause__ = error
+    return failure
+
+
+def _alert(error: OSError, endpoint: Endpoint) -> KafkaConnectionError | None:
+    reason = error.reason or "" if isinstance(error, ssl.SSLError) else ""
+    if any(alert in reason for alert in _CERTIFICATE_ALERTS):
+        return ClientCertificateRefused(host=endpoint.host, port=endpoint.port)
+    return None
+
+
+def _reason(error: OSError) -> str:
+    return str(getattr(error, "reason", None) or error.strerror or error)
+
+
+__all__ = ["TlsSettings", "client_context", "handshake_failure", "server_context", "stream_failure"]
