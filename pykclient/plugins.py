@@ -215,8 +215,8 @@ SERDE_NAMES = tuple(_BY_NAME)
 """Names a configuration may use in place of a serializer or deserializer."""
 
 
-def serde_by_name(name: str) -> Any | None:
-    """The built-in of this name, or of this Java class name. A fixed table: nothing is ever imported by name."""
+def serde_by_name(name: str) -> Any:
+    """The built-in of this name, or of this Java class name, or None. Nothing is ever imported by name."""
     if name.startswith(_JAVA):
         short = name[len(_JAVA) :]
         for suffix in ("Serializer", "Deserializer"):

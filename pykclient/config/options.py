@@ -42,6 +42,12 @@ class Secret:
     def __hash__(self) -> int:
         return hash((Secret, self._value))
 
+    def __copy__(self) -> Secret:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Secret:
+        return self
+
     def __reduce__(self) -> Any:
         raise TypeError("a secret is not pickled; build the configuration where it is used")
 

@@ -141,10 +141,11 @@ def _apply_jaas(values: dict[str, Any], given: frozenset[str], problems: list[st
         values["sasl_username"], values["sasl_password"] = "", Secret("")
         return
     values["sasl_username"], values["sasl_password"] = login.username, login.password
-    values["sasl_token_auth"] = login.token_auth
     mechanism = values["sasl_mechanism"]
     if mechanism is not None and mechanism not in login.mechanisms:
         problems.append(f"sasl_jaas_config is for {' or '.join(login.mechanisms)}, sasl_mechanism is {mechanism}")
+    else:
+        values["sasl_token_auth"] = values["sasl_token_auth"] or login.token_auth
 
 
 def _sasl_problems(values: dict[str, Any], given: frozenset[str]) -> list[str]:
