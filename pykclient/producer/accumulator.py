@@ -38,6 +38,7 @@ class AccumulatorSettings:
     delivery_timeout_s: float
     retry_backoff_s: float
     retry_backoff_max_s: float
+    max_block_s: float = 60.0
     compressed: bool = False
     adaptive: bool = True
     availability_timeout_s: float = 0.0
@@ -155,11 +156,11 @@ class RecordAccumulator:
         value: bytes | None,
         headers: Sequence[tuple[str, bytes | None]] | None,
         callback: Callback | None,
-        block_until: Callable[[], float],
+        deadline: float | None = None,
     ) -> RecordFuture:
-        """Add a record to its partition's open batch, or to a new one; waits for memory until ``block_until()`` (monotonic seconds).
+        """Add a record to its partition's open batch, or to a new one; waits for memory until ``deadline`` (monotonic seconds).
 
-        ``partition`` None means the topic's sticky partition. ``block_until`` is only called when there is something to wait for.
+        ``partition`` None means the topic's sticky partition; ``deadline`` None means max_block from when waiting begins.
         """
         with self._lock:
             future = self._try_append(topic, partition, timestamp, key, value, headers, callback)
@@ -172,7 +173,7 @@ class RecordAccumulator:
             granted = threading.Event()
             waiter = self._pool.join(size, granted.set)
         self._wake_sender()  # memory is short: whatever waits for its linger time may go now
-        self._wait_for_memory(waiter, granted, block_until)
+        self._wait_for_memory(waiter, granted, deadline)
         with self._lock:
             assert waiter.buffer is not None
             buffer, waiter.buffer = waiter.buffer, None
@@ -279,22 +280,28 @@ class RecordAccumulator:
             size = self._pool.total_bytes
         return size
 
-    def _wait_for_memory(self, waiter: Waiter, granted: threading.Event, block_until: Callable[[], float]) -> None:
+    def _wait_for_memory(self, waiter: Waiter, granted: threading.Event, deadline: float | None) -> None:
+        if deadline is None:
+            deadline = self._clock.now() + self._settings.max_block_s
         try:
-            while not granted.wait(max(0.0, min(block_until() - self._clock.now(), threading.TIMEOUT_MAX))):
-                if self._clock.now() >= block_until():
+            while not granted.wait(min(max(0.0, deadline - self._clock.now()), threading.TIMEOUT_MAX)):
+                if self._clock.now() >= deadline:
                     break
-        finally:
+        except BaseException:  # Ctrl-C while waiting: the place in the queue must not leak
             with self._lock:
-                if not granted.is_set() or self._closed is not None:
-                    held = self._pool.total_bytes - self._pool.available_bytes
-                    self._pool.leave(waiter)
-                    if self._closed is not None:
-                        raise self._closed
-                    raise BufferExhausted(
-                        f"no room for {waiter.size} bytes within max_block_ms: {held} of buffer_memory "
-                        f"{self._pool.total_bytes} bytes wait for delivery; brokers are slower than this producer or away",
-                    )
+                self._pool.leave(waiter)
+            raise
+        with self._lock:
+            if waiter.buffer is not None and self._closed is None:
+                return
+            held = self._pool.total_bytes - self._pool.available_bytes
+            self._pool.leave(waiter)
+            if self._closed is not None:
+                raise self._closed
+        raise BufferExhausted(
+            f"no room for {waiter.size} bytes within max_block_ms: {held} of buffer_memory {self._pool.total_bytes} bytes "
+            "wait for delivery; the brokers are slower than this producer, or away"
+        )
 
     def add_callback(self, future: RecordFuture, callback: Callback) -> bool:
         """Tell ``callback`` when the future's batch is done; False when it is done already."""
@@ -538,20 +545,22 @@ class RecordAccumulator:
                         taken.append(batch)
         return taken
 
-    def settle(self, batch: ProducerBatch, delivery: Delivery) -> None:
-        """The batch has its outcome: wake those who wait, give its memory back. Callbacks are the Sender's to run, with no lock held.
+    def settle(self, batch: ProducerBatch, delivery: Delivery) -> list[tuple[int, Callback, RecordFuture]]:
+        """The batch has its outcome: wake those who wait, give its memory back. Gives the callbacks, for the Sender to run with no lock held.
 
-        A batch that is still in flight keeps its buffer until ``release`` (the request may be read from it).
+        A batch that is still on the wire keeps its buffer until ``release``: it may yet be sent again from it.
         """
         with self._lock:
             if batch.delivery is not None:
-                return
+                return []
             batch.delivery = delivery
             self._incomplete.pop(batch, None)
             if not batch.in_flight:
                 self._give_back(batch)
             if self._observers:
                 self._changed.notify_all()
+            callbacks, batch.callbacks = batch.callbacks, None
+            return callbacks or []
 
     def release(self, batch: ProducerBatch) -> None:
         """A settled batch is no longer in flight."""

@@ -192,6 +192,10 @@ class Sequences:
         """The partition needs a new epoch (idempotent, not transactional)."""
         self._to_restart.add(topic_partition)
 
+    def restart_blocked(self) -> bool:
+        """Whether a batch of a partition that needs a new epoch is still on the wire: what becomes of it must be known before it is renumbered."""
+        return any(batch.in_flight for topic_partition in self._to_restart for batch in self.of(topic_partition).in_flight)
+
     def reset(self, topic_partition: TopicPartition) -> None:
         """The broker has no state of this producer: number everything in flight again from 0, in order."""
         entry = self.of(topic_partition)

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from struct import Struct
 
+from pykclient.protocol.batch_header import TRANSACTIONAL_BIT, build_batch, patch_crc
+from pykclient.protocol.compression import CompressionType, compress
+
 HEADER_BYTES = 61
 _FRESH = Struct(">qiibIhiqqqhii").pack(0, HEADER_BYTES - 12, -1, 2, 0, 0, -1, -1, -1, -1, -1, -1, 0)
 _LENGTH_AT, _STATE_AT, _COUNT_AT = 8, 23, 57
@@ -103,3 +106,49 @@ def append(
     _STATE.pack_into(buffer, _STATE_AT, index, base_timestamp, max_timestamp)
     _COUNT.pack_into(buffer, _COUNT_AT, index + 1)
     return index
+
+
+_IDENTITY = Struct(">qhi")
+_IDENTITY_AT = 43
+_ATTRIBUTES = Struct(">h")
+_ATTRIBUTES_AT = 21
+
+
+def seal(
+    buffer: bytearray,
+    *,
+    compression: CompressionType = CompressionType.NONE,
+    level: int | None = None,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+    transactional: bool = False,
+) -> bytes:
+    """The batch as it goes on the wire. The buffer stays as it is, so a batch can be sealed again under another epoch or sequence.
+
+    A copy on purpose: the request owns its bytes, and a buffer that goes back to the pool can never change a request that is still out.
+    """
+    size = size_bytes(buffer)
+    attributes = int(compression) | (TRANSACTIONAL_BIT if transactional else 0)
+    if compression is CompressionType.NONE:
+        _ATTRIBUTES.pack_into(buffer, _ATTRIBUTES_AT, attributes)
+        _IDENTITY.pack_into(buffer, _IDENTITY_AT, producer_id, producer_epoch, base_sequence)
+        patch_crc(buffer)
+        with memoryview(buffer) as view:
+            return bytes(view[:size])
+    last_delta, base_timestamp, max_timestamp = _STATE.unpack_from(buffer, _STATE_AT)
+    with memoryview(buffer) as view:
+        records = compress(compression, view[HEADER_BYTES:size], level)
+    return build_batch(
+        records,
+        base_offset=0,
+        partition_leader_epoch=-1,
+        attributes=attributes,
+        last_offset_delta=last_delta,
+        base_timestamp=base_timestamp,
+        max_timestamp=max_timestamp,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        record_count=last_delta + 1,
+    )

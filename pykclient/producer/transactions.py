@@ -1,0 +1,552 @@
+"""Idempotence and transactions of one producer: its identity, the state of its transaction, and the requests to the coordinators.
+
+Runs on the Sender thread: the accumulator asks it which batch may leave (``Sequencer``), the Sender tells it what became of each, and the public
+methods of the producer run its operations. States change only through ``_to``; the table below is the whole truth about them.
+Two dialects: v1 names every partition to the coordinator before the first write (AddPartitionsToTxn), v2 (KIP-890, brokers from 4.0) lets the partition
+leaders do it and gives a new epoch with every commit and abort.
+"""
+
+from __future__ import annotations
+
+import enum
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pykclient.client.coordinators import CoordinatorKind, Coordinators
+from pykclient.client.engine import Operation, call, now, sleep, wait
+from pykclient.errors import (
+    Action,
+    ClientClosed,
+    CommitFailed,
+    FencedInstanceId,
+    IllegalGeneration,
+    IllegalStateError,
+    InvalidProducerEpoch,
+    KafkaConnectionError,
+    KafkaError,
+    KafkaTimeoutError,
+    OutOfOrderSequenceNumber,
+    ProducerFenced,
+    StaleMemberEpoch,
+    TransactionAborted,
+    TransactionTimedOut,
+    UnknownMemberId,
+    UnknownProducerId,
+    error_for_code,
+)
+from pykclient.net.client_request import Request
+from pykclient.net.completion import Completion
+from pykclient.net.network_client import NetworkClient
+from pykclient.net.transport import Clock
+from pykclient.producer.batch import ProducerBatch
+from pykclient.producer.sequences import EPOCH_MAX, ProducerIdAndEpoch, Sequences
+from pykclient.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
+from pykclient.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+)
+from pykclient.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
+from pykclient.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from pykclient.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+    TxnOffsetCommitResponse,
+)
+from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
+
+logger = logging.getLogger(__name__)
+R = TypeVar("R")
+
+
+class Txn(enum.Enum):
+    """Where a transactional producer stands. Each says what may be called."""
+
+    UNINITIALIZED = "call init_transactions()"
+    INITIALIZING = "init_transactions() has begun; call it again if it timed out"
+    READY = "call begin_transaction()"
+    OPEN = "send, then call commit_transaction() or abort_transaction()"
+    COMMITTING = "commit_transaction() has begun; call it again if it timed out"
+    ABORTING = "abort_transaction() has begun; call it again if it timed out"
+    ABORTABLE = "something failed; call abort_transaction()"
+    FATAL = "this producer cannot go on; close it"
+
+
+LEGAL: dict[Txn, frozenset[Txn]] = {
+    Txn.UNINITIALIZED: frozenset({Txn.INITIALIZING, Txn.FATAL}),
+    Txn.INITIALIZING: frozenset({Txn.INITIALIZING, Txn.READY, Txn.FATAL}),
+    Txn.READY: frozenset({Txn.OPEN, Txn.FATAL}),
+    Txn.OPEN: frozenset({Txn.COMMITTING, Txn.ABORTING, Txn.ABORTABLE, Txn.FATAL}),
+    Txn.COMMITTING: frozenset({Txn.COMMITTING, Txn.READY, Txn.ABORTABLE, Txn.FATAL}),
+    Txn.ABORTING: frozenset({Txn.ABORTING, Txn.READY, Txn.FATAL}),
+    Txn.ABORTABLE: frozenset({Txn.ABORTABLE, Txn.ABORTING, Txn.FATAL}),
+    # Only after a transaction that timed out: starting over is the user's decision, the same as making a new producer.
+    Txn.FATAL: frozenset({Txn.FATAL, Txn.INITIALIZING}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionSettings:
+    """From the producer's configuration."""
+
+    transactional_id: str | None
+    transaction_timeout_ms: int
+    retry_backoff_s: float
+    retry_backoff_max_s: float
+
+
+class TransactionManager:
+    """The producer's identity and, when it has a transactional id, its transaction."""
+
+    def __init__(
+        self,
+        settings: TransactionSettings,
+        network: NetworkClient,
+        *,
+        clock: Clock,
+        spawn: Callable[[Operation[None]], None],
+        has_incomplete: Callable[[], bool],
+        abort_undrained: Callable[[Exception], None],
+    ) -> None:
+        self._settings = settings
+        self._network = network
+        self._clock = clock
+        self._spawn = spawn
+        self._has_incomplete = has_incomplete
+        self._abort_undrained = abort_undrained
+        self._coordinators = Coordinators()
+        self.sequences = Sequences()
+        self.state = Txn.UNINITIALIZED
+        self.error: Exception | None = None
+        self._opened_at = 0.0
+        self._acquiring = False
+        self._adding = False
+        self._bump_after_end = False
+        self._v2 = False
+        self._started = False  # the coordinator or a leader knows of this transaction
+        self._partitions: set[TopicPartition] = set()
+        self._to_add: set[TopicPartition] = set()
+        self._idle_waiters: list[Completion[None]] = []
+
+    @property
+    def transactional_id(self) -> str | None:
+        """The id, None when only idempotent."""
+        return self._settings.transactional_id
+
+    @property
+    def transactional(self) -> bool:
+        """Whether this producer has a transactional id."""
+        return self._settings.transactional_id is not None
+
+    @property
+    def uses_v2(self) -> bool:
+        """KIP-890: partition leaders add themselves to the transaction."""
+        return self._v2
+
+    # ---- what the accumulator asks (Sequencer) ------------------------------------------------------------------------------
+
+    @property
+    def completing(self) -> bool:
+        """Nothing lingers while a transaction ends."""
+        return self.state is Txn.COMMITTING or self.state is Txn.ABORTING
+
+    def may_drain(self, batch: ProducerBatch) -> bool:
+        """Whether the batch may leave; asks for its partition to be added to the transaction when it is not yet."""
+        if self.state is Txn.FATAL:
+            return False
+        if self.transactional and batch.topic_partition not in self._partitions:
+            if self.state is Txn.ABORTABLE or self.state is Txn.ABORTING:
+                return False
+            if not self._v2:
+                self._to_add.add(batch.topic_partition)
+                return False
+        return self.sequences.may_drain(batch)
+
+    def assign(self, batch: ProducerBatch) -> None:
+        """Identity and sequence for a batch that leaves."""
+        if self.transactional:
+            batch.transactional = True
+            self._partitions.add(batch.topic_partition)
+            self._started = True
+        self.sequences.assign(batch)
+
+    # ---- what the Sender tells ----------------------------------------------------------------------------------------------
+
+    def maintain(self) -> None:
+        """Before each drain: settle doubts, get an identity, add partitions, let those go on who wait for the last batch."""
+        for topic_partition in self.sequences.resolve():
+            if self.transactional:
+                self._bump_after_end = not self._v2
+                self.abortable(
+                    TransactionAborted(f"records for {topic_partition} were given up and may or may not have been written")
+                )
+            else:
+                self.sequences.restart(topic_partition)
+        if not self.transactional:
+            self._renew_identity()
+        elif self._to_add and not self._adding and self.state in (Txn.OPEN, Txn.COMMITTING):
+            self._adding = True
+            self._spawn(self._add_partitions())
+        if self._idle_waiters and not self._has_incomplete():
+            waiters, self._idle_waiters = self._idle_waiters, []
+            for waiter in waiters:
+                waiter.succeed(None)
+
+    def _renew_identity(self) -> None:
+        sequences = self.sequences
+        if sequences.epoch_bump_wanted and not sequences.restart_blocked():
+            if sequences.identity.epoch < EPOCH_MAX:
+                sequences.new_identity(sequences.identity._replace(epoch=sequences.identity.epoch + 1))
+            else:
+                sequences.identity = ProducerIdAndEpoch()
+        if not sequences.identity.valid and not self._acquiring and self.state is not Txn.FATAL and self._has_incomplete():
+            self._acquiring = True
+            self._spawn(self._acquire_identity())
+
+    def acknowledged(self, batch: ProducerBatch, base_offset: int) -> None:
+        """The broker has the batch."""
+        if batch.has_sequence:
+            self.sequences.acknowledged(batch, base_offset)
+
+    def may_retry(self, batch: ProducerBatch, error: type[KafkaError], log_start_offset: int) -> bool:
+        """Whether the same records can be sent again after this answer without a duplicate or a gap."""
+        sequences = self.sequences
+        if not batch.has_sequence:
+            return error.retriable
+        if issubclass(error, UnknownProducerId):
+            entry = sequences.of(batch.topic_partition)
+            if not self.transactional:
+                sequences.restart(batch.topic_partition)
+                return True
+            if log_start_offset >= 0 and entry.last_acked_offset < log_start_offset:
+                # Retention took all this producer ever wrote there, and its state with it: 0 is the right next sequence.
+                sequences.reset(batch.topic_partition)
+                return True
+            return log_start_offset < 0
+        if issubclass(error, OutOfOrderSequenceNumber):
+            doubtful = sequences.is_unresolved(batch.topic_partition)
+            if not doubtful and not sequences.is_next(batch):
+                return True  # it came before one that must go first; that one is being retried
+            if not self.transactional:
+                if not doubtful or sequences.follows_unresolved(batch):
+                    sequences.restart(batch.topic_partition)
+                return True
+            return False
+        return error.retriable
+
+    def gave_up(self, batch: ProducerBatch, error: Exception, *, refused: bool) -> None:
+        """The batch failed for good. ``refused``: the broker said no to it, so it was certainly not written."""
+        self.sequences.given_up(batch)
+        if isinstance(error, KafkaError) and error.fatal and not isinstance(error, ClientClosed):
+            self.fatal(self._explain(error))
+            return
+        if not batch.has_sequence:
+            if self.transactional:
+                self.abortable(error)
+            return
+        if self.transactional:
+            self._bump_after_end = self._bump_after_end or not self._v2
+            if refused and not isinstance(error, OutOfOrderSequenceNumber):
+                self.sequences.close_gap(batch)
+            elif not refused and batch.possibly_written:
+                self.sequences.mark_unresolved(batch)
+            self.abortable(error)
+        elif refused:
+            self.sequences.restart(batch.topic_partition)
+        elif batch.possibly_written:
+            self.sequences.mark_unresolved(batch)
+        else:
+            self.sequences.close_gap(batch)
+
+    def abortable(self, error: Exception) -> None:
+        """The transaction cannot be committed any more. While it is being aborted anyway, that is no news."""
+        if self.state in (Txn.OPEN, Txn.COMMITTING):
+            self._to(Txn.ABORTABLE, error)
+            logger.warning("transaction of %s must be aborted: %s", self.transactional_id, error)
+
+    def fatal(self, error: Exception) -> None:
+        """Nothing more can be sent by this producer."""
+        if self.state is not Txn.FATAL:
+            self._to(Txn.FATAL, error)
+            self._abort_undrained(error)
+
+    def fail(self, error: Exception) -> None:
+        """The client ends: nobody waits on."""
+        waiters, self._idle_waiters = self._idle_waiters, []
+        for waiter in waiters:
+            waiter.fail(error)
+
+    def _to(self, state: Txn, error: Exception | None = None) -> None:
+        assert state in LEGAL[self.state], f"{self.state.name} -> {state.name}"
+        self.state = state
+        self.error = error
+
+    def require_open(self) -> None:
+        """Called by ``send`` on the user's thread: only reads."""
+        if self.state is not Txn.OPEN:
+            self._refuse("send")
+
+    def _refuse(self, what: str) -> None:
+        if self.error is not None and self.state in (Txn.ABORTABLE, Txn.FATAL):
+            raise self.error
+        raise IllegalStateError(
+            f"{what} is not possible while the transaction is {self.state.name.lower()}: {self.state.value}",
+            transactional_id=self.transactional_id,
+        )
+
+    # ---- operations ---------------------------------------------------------------------------------------------------------
+
+    def init(self) -> Operation[None]:
+        """init_transactions(): fence older producers with this id, finish or abort what they left, get an identity."""
+        if self.state is Txn.FATAL and not isinstance(self.error, TransactionTimedOut):
+            self._refuse("init_transactions()")
+        if self.state not in (Txn.UNINITIALIZED, Txn.INITIALIZING, Txn.FATAL):
+            self._refuse("init_transactions()")
+        self._to(Txn.INITIALIZING)
+        yield from self._init_producer_id(ProducerIdAndEpoch())
+        self.sequences.forget_all()
+        self._to(Txn.READY)
+
+    def begin(self) -> Operation[None]:
+        """begin_transaction(): local."""
+        if self.state is not Txn.READY:
+            self._refuse("begin_transaction()")
+        self._opened_at = yield from now()
+        self._to(Txn.OPEN)
+
+    def send_offsets(self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: ConsumerGroupMetadata) -> Operation[None]:
+        """send_offsets_to_transaction(): commit consumer offsets with the transaction (KIP-447)."""
+        if self.state is not Txn.OPEN:
+            self._refuse("send_offsets_to_transaction()")
+        if not offsets:
+            return
+        if not self._v2:
+            add = AddOffsetsToTxnRequest(
+                transactional_id=self._id(),
+                producer_id=self.sequences.identity.producer_id,
+                producer_epoch=self.sequences.identity.epoch,
+                group_id=group.group_id,
+            )
+            yield from self._ask(
+                CoordinatorKind.TRANSACTION,
+                self._id(),
+                lambda node: Request[AddOffsetsToTxnResponse](add, node_id=node),
+                lambda response: response.error_code,
+            )
+        self._started = True
+        yield from self._commit_offsets(offsets, group)
+
+    def _commit_offsets(self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: ConsumerGroupMetadata) -> Operation[None]:
+        topics: dict[str, list[TxnOffsetCommitRequestPartition]] = {}
+        for (topic, partition), committed in offsets.items():
+            topics.setdefault(topic, []).append(
+                TxnOffsetCommitRequestPartition(
+                    partition_index=partition,
+                    committed_offset=committed.offset,
+                    committed_leader_epoch=-1 if committed.leader_epoch is None else committed.leader_epoch,
+                    committed_metadata=committed.metadata,
+                )
+            )
+        commit = TxnOffsetCommitRequest(
+            transactional_id=self._id(),
+            group_id=group.group_id,
+            producer_id=self.sequences.identity.producer_id,
+            producer_epoch=self.sequences.identity.epoch,
+            generation_id=group.generation_id,
+            member_id=group.member_id,
+            group_instance_id=group.group_instance_id,
+            topics=[TxnOffsetCommitRequestTopic(name=name, partitions=rows) for name, rows in topics.items()],
+        )
+        version_max = 5 if self._v2 else 4
+        yield from self._ask(
+            CoordinatorKind.GROUP,
+            group.group_id,
+            lambda node: Request[TxnOffsetCommitResponse](commit, node_id=node, version_max=version_max),
+            lambda response: next((p.error_code for t in response.topics for p in t.partitions if p.error_code), 0),
+        )
+
+    def commit(self) -> Operation[None]:
+        """commit_transaction(): everything sent is delivered first."""
+        if self.state not in (Txn.OPEN, Txn.COMMITTING):
+            self._refuse("commit_transaction()")
+        self._to(Txn.COMMITTING)
+        yield from self._all_delivered()
+        if self.state is not Txn.COMMITTING:
+            self._refuse("commit_transaction()")
+        yield from self._end(committed=True)
+
+    def abort(self) -> Operation[None]:
+        """abort_transaction(): what was not sent yet fails with TransactionAborted."""
+        if self.state not in (Txn.OPEN, Txn.ABORTABLE, Txn.ABORTING):
+            self._refuse("abort_transaction()")
+        self._to(Txn.ABORTING)
+        self._to_add.clear()
+        self._abort_undrained(TransactionAborted(transactional_id=self.transactional_id))
+        yield from self._all_delivered()
+        if self.state is not Txn.ABORTING:
+            self._refuse("abort_transaction()")
+        yield from self._end(committed=False)
+
+    def _all_delivered(self) -> Operation[None]:
+        if self._has_incomplete():
+            waiter: Completion[None] = Completion()
+            self._idle_waiters.append(waiter)
+            yield from wait(waiter)
+
+    def _end(self, *, committed: bool) -> Operation[None]:
+        if self._started:
+            identity = self.sequences.identity
+            end = EndTxnRequest(
+                transactional_id=self._id(), producer_id=identity.producer_id, producer_epoch=identity.epoch, committed=committed
+            )
+            response = yield from self._ask(
+                CoordinatorKind.TRANSACTION,
+                self._id(),
+                lambda node: Request[EndTxnResponse](end, node_id=node, version_max=5 if self._v2 else 4),
+                lambda answer: answer.error_code,
+            )
+            if response.producer_id >= 0:  # v2: every transaction has an epoch of its own
+                self.sequences.forget_all()
+                self.sequences.identity = ProducerIdAndEpoch(response.producer_id, response.producer_epoch)
+        if self._bump_after_end:
+            yield from self._init_producer_id(self.sequences.identity)
+            self.sequences.forget_all()
+        self._bump_after_end = False
+        self._started = False
+        self._partitions.clear()
+        self._to_add.clear()
+        self._to(Txn.READY)
+
+    def _add_partitions(self) -> Operation[None]:
+        """v1: tell the coordinator which partitions this transaction writes to, before the first write to each."""
+        adding, self._to_add = self._to_add, set()
+        topics: dict[str, list[int]] = {}
+        for topic, partition in sorted(adding):
+            topics.setdefault(topic, []).append(partition)
+        identity = self.sequences.identity
+        request = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id=self._id(),
+            v3_and_below_producer_id=identity.producer_id,
+            v3_and_below_producer_epoch=identity.epoch,
+            v3_and_below_topics=[AddPartitionsToTxnTopic(name=name, partitions=rows) for name, rows in topics.items()],
+        )
+        try:
+            yield from self._ask(
+                CoordinatorKind.TRANSACTION,
+                self._id(),
+                lambda node: Request[AddPartitionsToTxnResponse](request, node_id=node, version_max=3),
+                _worst_of_added,
+            )
+            self._partitions |= adding
+            self._started = True
+        except KafkaError as error:
+            if not error.fatal:
+                self.abortable(error)
+            self._abort_undrained(error)
+        finally:
+            self._adding = False
+
+    def _acquire_identity(self) -> Operation[None]:
+        """An id for an idempotent producer, from any broker; tried until the producer is closed or may not have one."""
+        try:
+            yield from self._init_producer_id(ProducerIdAndEpoch())
+        except KafkaError as error:
+            self.fatal(error)
+        finally:
+            self._acquiring = False
+
+    def _init_producer_id(self, current: ProducerIdAndEpoch) -> Operation[None]:
+        request = InitProducerIdRequest(
+            transactional_id=self.transactional_id,
+            transaction_timeout_ms=self._settings.transaction_timeout_ms if self.transactional else 0x7FFFFFFF,
+            producer_id=current.producer_id,
+            producer_epoch=current.epoch,
+        )
+        response = yield from self._ask(
+            CoordinatorKind.TRANSACTION if self.transactional else None,
+            self.transactional_id or "",
+            lambda node: Request[InitProducerIdResponse](request, node_id=node, version_max=5),
+            lambda answer: answer.error_code,
+        )
+        self.sequences.new_identity(ProducerIdAndEpoch(response.producer_id, response.producer_epoch))
+        versions = self._network.any_versions()
+        features = versions.finalized_features if versions is not None else {}
+        self._v2 = self.transactional and features.get("transaction.version", 0) >= 2
+        logger.debug("producer id %s, epoch %s", response.producer_id, response.producer_epoch)
+
+    def _ask(
+        self,
+        kind: CoordinatorKind | None,
+        key: str,
+        request: Callable[[int | None], Request[R]],
+        error_code: Callable[[R], int],
+    ) -> Operation[R]:
+        """Send to the coordinator until it answers for good; the caller's time-out ends it otherwise. Errors set the transaction's state."""
+        attempts = 0
+        while True:
+            try:
+                node = (yield from self._coordinators.find(kind, key)) if kind is not None else None
+                response = yield from call(request(node))
+                code = error_code(response)
+                if code == 0:
+                    return response
+                raise error_for_code(code)(transactional_id=self.transactional_id)
+            except (KafkaConnectionError, KafkaTimeoutError):
+                if kind is not None:
+                    self._coordinators.forget(kind, key)
+            except KafkaError as error:
+                if not error.retriable:
+                    self._failed(error)
+                if error.action is Action.FIND_COORDINATOR and kind is not None:
+                    self._coordinators.forget(kind, key)
+            yield from sleep(min(self._settings.retry_backoff_s * 2 ** min(attempts, 20), self._settings.retry_backoff_max_s))
+            attempts += 1
+
+    def _failed(self, error: KafkaError) -> None:
+        """A coordinator said no: note what that means for the transaction, and raise it with what to do next."""
+        explained = self._explain(error)
+        if isinstance(explained, KafkaError) and explained.abortable and self.state in (Txn.OPEN, Txn.COMMITTING):
+            self.abortable(explained)
+        elif self.transactional:
+            self.fatal(explained)
+        raise explained
+
+    def _explain(self, error: Exception) -> Exception:
+        """Tell apart what the broker answers alike: a newer producer with this id, or our own transaction that took too long."""
+        if isinstance(error, (InvalidProducerEpoch, ProducerFenced)) and self.transactional:
+            limit_s = self._settings.transaction_timeout_ms / 1000
+            open_s = self._clock.now() - self._opened_at
+            if self.state in (Txn.OPEN, Txn.COMMITTING, Txn.ABORTING, Txn.ABORTABLE) and open_s >= limit_s:
+                return TransactionTimedOut(
+                    f"the transaction was open for {open_s:.1f} s, longer than transaction_timeout_ms allows ({limit_s:.1f} s), so the "
+                    "broker aborted it: nothing of it is visible. Call init_transactions() to go on, or close the producer",
+                    transactional_id=self.transactional_id,
+                )
+            return ProducerFenced(transactional_id=self.transactional_id)
+        if isinstance(error, (UnknownMemberId, IllegalGeneration, FencedInstanceId, StaleMemberEpoch)):
+            return CommitFailed(
+                f"the consumer is no longer a member of its group ({error}); abort the transaction, its records go to the next owner",
+                transactional_id=self.transactional_id,
+            )
+        return error
+
+    def _id(self) -> str:
+        assert self.transactional_id is not None
+        return self.transactional_id
+
+
+def _worst_of_added(response: AddPartitionsToTxnResponse) -> int:
+    """The code to act on: OPERATION_NOT_ATTEMPTED (55) only says that another partition spoiled it."""
+    codes = [
+        result.partition_error_code
+        for topic in response.results_by_topic_v3_and_below
+        for result in topic.results_by_partition
+        if result.partition_error_code != 0
+    ]
+    return next((code for code in codes if code != 55), codes[0] if codes else 0)
+
+
+__all__ = ["LEGAL", "TransactionManager", "TransactionSettings", "Txn"]
