@@ -46,7 +46,11 @@ class Message(Writable, Protocol):
 
     def write(self, version: int) -> bytes: ...
 
+    @staticmethod
+    def _read(buffer: Buffer, position: int, version: int) -> tuple[Any, int]: ...
 
+
+M = TypeVar("M", bound=Message)
 StructReader = Callable[[Buffer, int, int], tuple[T, int]]
 
 
@@ -195,15 +199,14 @@ def write_parts(message: Message, version: int) -> list[Buffer]:
     return out
 
 
-def read_message(
-    name: str, read: StructReader[T], buffer: Buffer, position: int, version: int, versions: tuple[int, int]
-) -> T:
+def read_message(message_class: type[M], buffer: Buffer, position: int, version: int) -> M:
     """The message that fills `buffer` from `position` to its end."""
-    low, high = versions
+    name, low, high = message_class.__name__, message_class.MIN_VERSION, message_class.MAX_VERSION
     if not low <= version <= high:
         raise ProtocolError(f"{name} has versions {low} to {high}, not {version}")
+    message: M
     try:
-        message, position = read(buffer, position, version)
+        message, position = message_class._read(buffer, position, version)
     except DECODE_ERRORS as error:
         raise ProtocolError(f"{name} version {version} does not fit its {len(buffer)} bytes: {error}") from error
     if position != len(buffer):

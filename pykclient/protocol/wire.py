@@ -59,7 +59,7 @@ def encode_response(api_key: int, version: int, correlation_id: int, message: Me
 
 
 def decode_request_header(frame: Buffer) -> RequestHead:
-    """The header of a request to an API that Kafka has, in any version; whether it is served is for the server to say."""
+    """The header of a request to any API that Kafka has, in any version; which are served is for the server to say."""
     try:
         api_key, version, correlation_id = _REQUEST_HEADER.unpack_from(frame)
         client_id, position = read_nullable_string(frame, 8)

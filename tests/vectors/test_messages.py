@@ -128,7 +128,7 @@ def test_headers_and_keys_are_as_in_the_vectors(vectors: Vectors, codec: Codec) 
     for vector in vectors("messages"):
         struct, module = codec.messages[vector["name"]]
         message_class, version = getattr(module, struct.name), vector["version"]
-        assert message_class.API_KEY == vector["apiKey"]
+        assert vector["apiKey"] == message_class.API_KEY
         flexible_from = message_class.FLEXIBLE_FROM
         assert (flexible_from is not None and version >= flexible_from) == vector["flexible"]
         if "headerVersion" in vector:

@@ -1,6 +1,7 @@
 """AddOffsetsToTxnRequest, AddOffsetsToTxnResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class AddOffsetsToTxnRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AddOffsetsToTxnRequest:
-        return read_message("AddOffsetsToTxnRequest", cls._read, buffer, position, version, (0, 4))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -141,7 +142,7 @@ class AddOffsetsToTxnResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AddOffsetsToTxnResponse:
-        return read_message("AddOffsetsToTxnResponse", cls._read, buffer, position, version, (0, 4))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """AddPartitionsToTxnRequest, AddPartitionsToTxnResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -145,7 +146,9 @@ class AddPartitionsToTxnTransaction:
         transactional_id, position = read_compact_string(buffer, position)
         producer_id, producer_epoch, verify_only = _qht.unpack_from(buffer, position)
         position += 11
-        topics, position = read_compact_structs(buffer, position, version, AddPartitionsToTxnTopic._read, 3)
+        topics, position = read_compact_structs(
+            buffer, position, version, AddPartitionsToTxnTopic._read, 3,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -200,7 +203,7 @@ class AddPartitionsToTxnRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AddPartitionsToTxnRequest:
-        return read_message("AddPartitionsToTxnRequest", cls._read, buffer, position, version, (0, 5))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -270,7 +273,9 @@ class AddPartitionsToTxnRequest:
                 buffer, position, version, AddPartitionsToTxnTopic._read, 3,
             )
         else:
-            v3_and_below_topics, position = read_structs(buffer, position, version, AddPartitionsToTxnTopic._read, 3)
+            v3_and_below_topics, position = read_structs(
+                buffer, position, version, AddPartitionsToTxnTopic._read, 3,
+            )
         if version < 3:
             tags = None
         elif buffer[position]:
@@ -481,7 +486,7 @@ class AddPartitionsToTxnResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AddPartitionsToTxnResponse:
-        return read_message("AddPartitionsToTxnResponse", cls._read, buffer, position, version, (0, 5))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """AddRaftVoterRequest, AddRaftVoterResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ class AddRaftVoterRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AddRaftVoterRequest:
-        return read_message("AddRaftVoterRequest", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -205,7 +206,7 @@ class AddRaftVoterResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AddRaftVoterResponse:
-        return read_message("AddRaftVoterResponse", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

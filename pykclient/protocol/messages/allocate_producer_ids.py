@@ -1,6 +1,7 @@
 """AllocateProducerIdsRequest, AllocateProducerIdsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class AllocateProducerIdsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AllocateProducerIdsRequest:
-        return read_message("AllocateProducerIdsRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -115,7 +116,7 @@ class AllocateProducerIdsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AllocateProducerIdsResponse:
-        return read_message("AllocateProducerIdsResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

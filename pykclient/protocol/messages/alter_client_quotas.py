@@ -1,6 +1,7 @@
 """AlterClientQuotasRequest, AlterClientQuotasResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -249,7 +250,7 @@ class AlterClientQuotasRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterClientQuotasRequest:
-        return read_message("AlterClientQuotasRequest", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -442,7 +443,7 @@ class AlterClientQuotasResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterClientQuotasResponse:
-        return read_message("AlterClientQuotasResponse", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

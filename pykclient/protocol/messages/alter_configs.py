@@ -1,6 +1,7 @@
 """AlterConfigsRequest, AlterConfigsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -197,7 +198,7 @@ class AlterConfigsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterConfigsRequest:
-        return read_message("AlterConfigsRequest", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -217,7 +218,9 @@ class AlterConfigsRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterConfigsRequest, int]:
         if version >= 2:
-            resources, position = read_compact_structs(buffer, position, version, AlterConfigsResource._read, 4)
+            resources, position = read_compact_structs(
+                buffer, position, version, AlterConfigsResource._read, 4,
+            )
         else:
             resources, position = read_structs(buffer, position, version, AlterConfigsResource._read, 4)
         (validate_only,) = _t.unpack_from(buffer, position)
@@ -336,7 +339,7 @@ class AlterConfigsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterConfigsResponse:
-        return read_message("AlterConfigsResponse", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -358,9 +361,13 @@ class AlterConfigsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         if version >= 2:
-            responses, position = read_compact_structs(buffer, position, version, AlterConfigsResourceResponse._read, 6)
+            responses, position = read_compact_structs(
+                buffer, position, version, AlterConfigsResourceResponse._read, 6,
+            )
         else:
-            responses, position = read_structs(buffer, position, version, AlterConfigsResourceResponse._read, 6)
+            responses, position = read_structs(
+                buffer, position, version, AlterConfigsResourceResponse._read, 6,
+            )
         if version < 2:
             tags = None
         elif buffer[position]:

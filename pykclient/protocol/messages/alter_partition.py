@@ -1,6 +1,7 @@
 """AlterPartitionRequest, AlterPartitionResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -143,7 +144,9 @@ class RequestPartitionData:
         else:
             new_isr, position = read_compact_numbers(buffer, position, "i", 4)
         if version >= 3:
-            new_isr_with_epochs, position = read_compact_structs(buffer, position, version, BrokerState._read, 13)
+            new_isr_with_epochs, position = read_compact_structs(
+                buffer, position, version, BrokerState._read, 13,
+            )
         else:
             new_isr_with_epochs = []
         leader_recovery_state, partition_epoch = _bi.unpack_from(buffer, position)
@@ -195,7 +198,9 @@ class RequestTopicData:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        partitions, position = read_compact_structs(buffer, position, version, RequestPartitionData._read, 15)
+        partitions, position = read_compact_structs(
+            buffer, position, version, RequestPartitionData._read, 15,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -239,7 +244,7 @@ class AlterPartitionRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterPartitionRequest:
-        return read_message("AlterPartitionRequest", cls._read, buffer, position, version, (2, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -367,7 +372,9 @@ class ResponseTopicData:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        partitions, position = read_compact_structs(buffer, position, version, ResponsePartitionData._read, 21)
+        partitions, position = read_compact_structs(
+            buffer, position, version, ResponsePartitionData._read, 21,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -411,7 +418,7 @@ class AlterPartitionResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterPartitionResponse:
-        return read_message("AlterPartitionResponse", cls._read, buffer, position, version, (2, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

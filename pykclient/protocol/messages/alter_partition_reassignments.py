@@ -1,6 +1,7 @@
 """AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -116,7 +117,9 @@ class ReassignableTopic:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReassignableTopic, int]:
         name, position = read_compact_string(buffer, position)
-        partitions, position = read_compact_structs(buffer, position, version, ReassignablePartition._read, 6)
+        partitions, position = read_compact_structs(
+            buffer, position, version, ReassignablePartition._read, 6,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -160,7 +163,7 @@ class AlterPartitionReassignmentsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterPartitionReassignmentsRequest:
-        return read_message("AlterPartitionReassignmentsRequest", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -332,7 +335,7 @@ class AlterPartitionReassignmentsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterPartitionReassignmentsResponse:
-        return read_message("AlterPartitionReassignmentsResponse", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -357,7 +360,9 @@ class AlterPartitionReassignmentsResponse:
             position += 6
             allow_replication_factor_change = True
         error_message, position = read_compact_nullable_string(buffer, position)
-        responses, position = read_compact_structs(buffer, position, version, ReassignableTopicResponse._read, 3)
+        responses, position = read_compact_structs(
+            buffer, position, version, ReassignableTopicResponse._read, 3,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

@@ -1,6 +1,7 @@
 """AlterReplicaLogDirsRequest, AlterReplicaLogDirsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -144,7 +145,9 @@ class AlterReplicaLogDir:
         else:
             path, position = read_string(buffer, position)
         if version >= 2:
-            topics, position = read_compact_structs(buffer, position, version, AlterReplicaLogDirTopic._read, 3)
+            topics, position = read_compact_structs(
+                buffer, position, version, AlterReplicaLogDirTopic._read, 3,
+            )
         else:
             topics, position = read_structs(buffer, position, version, AlterReplicaLogDirTopic._read, 3)
         if version < 2:
@@ -186,7 +189,7 @@ class AlterReplicaLogDirsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterReplicaLogDirsRequest:
-        return read_message("AlterReplicaLogDirsRequest", cls._read, buffer, position, version, (1, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -316,7 +319,9 @@ class AlterReplicaLogDirTopicResult:
                 buffer, position, version, AlterReplicaLogDirPartitionResult._read, 6,
             )
         else:
-            partitions, position = read_structs(buffer, position, version, AlterReplicaLogDirPartitionResult._read, 6)
+            partitions, position = read_structs(
+                buffer, position, version, AlterReplicaLogDirPartitionResult._read, 6,
+            )
         if version < 2:
             tags = None
         elif buffer[position]:
@@ -359,7 +364,7 @@ class AlterReplicaLogDirsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterReplicaLogDirsResponse:
-        return read_message("AlterReplicaLogDirsResponse", cls._read, buffer, position, version, (1, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -381,9 +386,13 @@ class AlterReplicaLogDirsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         if version >= 2:
-            results, position = read_compact_structs(buffer, position, version, AlterReplicaLogDirTopicResult._read, 3)
+            results, position = read_compact_structs(
+                buffer, position, version, AlterReplicaLogDirTopicResult._read, 3,
+            )
         else:
-            results, position = read_structs(buffer, position, version, AlterReplicaLogDirTopicResult._read, 3)
+            results, position = read_structs(
+                buffer, position, version, AlterReplicaLogDirTopicResult._read, 3,
+            )
         if version < 2:
             tags = None
         elif buffer[position]:

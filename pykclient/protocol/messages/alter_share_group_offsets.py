@@ -1,6 +1,7 @@
 """AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ class AlterShareGroupOffsetsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterShareGroupOffsetsRequest:
-        return read_message("AlterShareGroupOffsetsRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -315,7 +316,7 @@ class AlterShareGroupOffsetsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterShareGroupOffsetsResponse:
-        return read_message("AlterShareGroupOffsetsResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -169,7 +170,7 @@ class AlterUserScramCredentialsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterUserScramCredentialsRequest:
-        return read_message("AlterUserScramCredentialsRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -182,8 +183,12 @@ class AlterUserScramCredentialsRequest:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterUserScramCredentialsRequest, int]:
-        deletions, position = read_compact_structs(buffer, position, version, ScramCredentialDeletion._read, 3)
-        upsertions, position = read_compact_structs(buffer, position, version, ScramCredentialUpsertion._read, 9)
+        deletions, position = read_compact_structs(
+            buffer, position, version, ScramCredentialDeletion._read, 3,
+        )
+        upsertions, position = read_compact_structs(
+            buffer, position, version, ScramCredentialUpsertion._read, 9,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -273,7 +278,7 @@ class AlterUserScramCredentialsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AlterUserScramCredentialsResponse:
-        return read_message("AlterUserScramCredentialsResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

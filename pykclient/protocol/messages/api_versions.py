@@ -1,6 +1,7 @@
 """ApiVersionsRequest, ApiVersionsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class ApiVersionsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ApiVersionsRequest:
-        return read_message("ApiVersionsRequest", cls._read, buffer, position, version, (0, 4))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -301,7 +302,7 @@ class ApiVersionsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ApiVersionsResponse:
-        return read_message("ApiVersionsResponse", cls._read, buffer, position, version, (0, 4))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -356,12 +357,16 @@ class ApiVersionsResponse:
                 for _ in range(count):
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0:
-                        supported_features, position = read_compact_structs(buffer, position, version, SupportedFeatureKey._read, 6)
+                        supported_features, position = read_compact_structs(
+                            buffer, position, version, SupportedFeatureKey._read, 6,
+                        )
                     elif tag == 1:
                         (finalized_features_epoch,) = _q.unpack_from(buffer, position)
                         position += 8
                     elif tag == 2:
-                        finalized_features, position = read_compact_structs(buffer, position, version, FinalizedFeatureKey._read, 6)
+                        finalized_features, position = read_compact_structs(
+                            buffer, position, version, FinalizedFeatureKey._read, 6,
+                        )
                     elif tag == 3:
                         (zk_migration_ready,) = _t.unpack_from(buffer, position)
                         position += 1

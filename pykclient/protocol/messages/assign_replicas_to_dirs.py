@@ -1,6 +1,7 @@
 """AssignReplicasToDirsRequest, AssignReplicasToDirsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -102,7 +103,9 @@ class RequestTopicData:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        partitions, position = read_compact_structs(buffer, position, version, RequestPartitionData._read, 5)
+        partitions, position = read_compact_structs(
+            buffer, position, version, RequestPartitionData._read, 5,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -191,7 +194,7 @@ class AssignReplicasToDirsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AssignReplicasToDirsRequest:
-        return read_message("AssignReplicasToDirsRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -206,7 +209,9 @@ class AssignReplicasToDirsRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AssignReplicasToDirsRequest, int]:
         broker_id, broker_epoch = _iq.unpack_from(buffer, position)
         position += 12
-        directories, position = read_compact_structs(buffer, position, version, RequestDirectoryData._read, 18)
+        directories, position = read_compact_structs(
+            buffer, position, version, RequestDirectoryData._read, 18,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -293,7 +298,9 @@ class ResponseTopicData:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        partitions, position = read_compact_structs(buffer, position, version, ResponsePartitionData._read, 7)
+        partitions, position = read_compact_structs(
+            buffer, position, version, ResponsePartitionData._read, 7,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -382,7 +389,7 @@ class AssignReplicasToDirsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> AssignReplicasToDirsResponse:
-        return read_message("AssignReplicasToDirsResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -397,7 +404,9 @@ class AssignReplicasToDirsResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AssignReplicasToDirsResponse, int]:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        directories, position = read_compact_structs(buffer, position, version, ResponseDirectoryData._read, 18)
+        directories, position = read_compact_structs(
+            buffer, position, version, ResponseDirectoryData._read, 18,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

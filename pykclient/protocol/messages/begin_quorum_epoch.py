@@ -1,6 +1,7 @@
 """BeginQuorumEpochRequest, BeginQuorumEpochResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -157,7 +158,9 @@ class RequestTopicData:
         else:
             topic_name, position = read_string(buffer, position)
         if version >= 1:
-            partitions, position = read_compact_structs(buffer, position, version, RequestPartitionData._read, 12)
+            partitions, position = read_compact_structs(
+                buffer, position, version, RequestPartitionData._read, 12,
+            )
         else:
             partitions, position = read_structs(buffer, position, version, RequestPartitionData._read, 12)
         if version < 1:
@@ -257,7 +260,7 @@ class BeginQuorumEpochRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> BeginQuorumEpochRequest:
-        return read_message("BeginQuorumEpochRequest", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -297,7 +300,9 @@ class BeginQuorumEpochRequest:
         else:
             topics, position = read_structs(buffer, position, version, RequestTopicData._read, 3)
         if version >= 1:
-            leader_endpoints, position = read_compact_structs(buffer, position, version, LeaderEndpoint._read, 5)
+            leader_endpoints, position = read_compact_structs(
+                buffer, position, version, LeaderEndpoint._read, 5,
+            )
         else:
             leader_endpoints = []
         if version < 1:
@@ -410,7 +415,9 @@ class ResponseTopicData:
         else:
             topic_name, position = read_string(buffer, position)
         if version >= 1:
-            partitions, position = read_compact_structs(buffer, position, version, ResponsePartitionData._read, 14)
+            partitions, position = read_compact_structs(
+                buffer, position, version, ResponsePartitionData._read, 14,
+            )
         else:
             partitions, position = read_structs(buffer, position, version, ResponsePartitionData._read, 14)
         if version < 1:
@@ -508,7 +515,7 @@ class BeginQuorumEpochResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> BeginQuorumEpochResponse:
-        return read_message("BeginQuorumEpochResponse", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -550,7 +557,9 @@ class BeginQuorumEpochResponse:
                 for _ in range(count):
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0:
-                        node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 8)
+                        node_endpoints, position = read_compact_structs(
+                            buffer, position, version, NodeEndpoint._read, 8,
+                        )
                     else:
                         tags = tags or {}
                         tags[tag] = bytes(buffer[position:end])

@@ -1,6 +1,7 @@
 """BrokerHeartbeatRequest, BrokerHeartbeatResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class BrokerHeartbeatRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> BrokerHeartbeatRequest:
-        return read_message("BrokerHeartbeatRequest", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -182,7 +183,7 @@ class BrokerHeartbeatResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> BrokerHeartbeatResponse:
-        return read_message("BrokerHeartbeatResponse", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

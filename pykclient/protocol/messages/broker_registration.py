@@ -1,6 +1,7 @@
 """BrokerRegistrationRequest, BrokerRegistrationResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ class BrokerRegistrationRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> BrokerRegistrationRequest:
-        return read_message("BrokerRegistrationRequest", cls._read, buffer, position, version, (0, 4))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -290,7 +291,7 @@ class BrokerRegistrationResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> BrokerRegistrationResponse:
-        return read_message("BrokerRegistrationResponse", cls._read, buffer, position, version, (0, 4))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

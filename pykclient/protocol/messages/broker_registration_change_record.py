@@ -1,6 +1,7 @@
 """BrokerRegistrationChangeRecord.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class BrokerRegistrationChangeRecord:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> BrokerRegistrationChangeRecord:
-        return read_message("BrokerRegistrationChangeRecord", cls._read, buffer, position, version, (0, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """ConsumerGroupCurrentMemberAssignmentValue.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupCurrentMemberAssignmentValue:
-        return read_message("ConsumerGroupCurrentMemberAssignmentValue", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -159,7 +160,9 @@ class ConsumerGroupCurrentMemberAssignmentValue:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ConsumerGroupCurrentMemberAssignmentValue, int]:
         member_epoch, previous_member_epoch, state = _iib.unpack_from(buffer, position)
         position += 9
-        assigned_partitions, position = read_compact_structs(buffer, position, version, TopicPartitions._read, 18)
+        assigned_partitions, position = read_compact_structs(
+            buffer, position, version, TopicPartitions._read, 18,
+        )
         partitions_pending_revocation, position = read_compact_structs(
             buffer, position, version, TopicPartitions._read, 18,
         )

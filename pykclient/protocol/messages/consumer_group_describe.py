@@ -1,6 +1,7 @@
 """ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class ConsumerGroupDescribeRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupDescribeRequest:
-        return read_message("ConsumerGroupDescribeRequest", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -177,7 +178,9 @@ class Assignment:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Assignment, int]:
-        topic_partitions, position = read_compact_structs(buffer, position, version, TopicPartitions._read, 19)
+        topic_partitions, position = read_compact_structs(
+            buffer, position, version, TopicPartitions._read, 19,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -362,7 +365,7 @@ class DescribedGroup:
         group_epoch, assignment_epoch = _ii.unpack_from(buffer, position)
         position += 8
         assignor_name, position = read_compact_string(buffer, position)
-        members, position = read_compact_structs(buffer, position, version, Member._read, 14)
+        members, position = read_compact_structs(buffer, position, version, Member._read, 16)
         (authorized_operations,) = _i.unpack_from(buffer, position)
         position += 4
         if buffer[position]:
@@ -408,7 +411,7 @@ class ConsumerGroupDescribeResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupDescribeResponse:
-        return read_message("ConsumerGroupDescribeResponse", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

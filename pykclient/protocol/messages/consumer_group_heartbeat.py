@@ -1,6 +1,7 @@
 """ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ class ConsumerGroupHeartbeatRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupHeartbeatRequest:
-        return read_message("ConsumerGroupHeartbeatRequest", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -339,7 +340,7 @@ class ConsumerGroupHeartbeatResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupHeartbeatResponse:
-        return read_message("ConsumerGroupHeartbeatResponse", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """ConsumerGroupMemberMetadataValue.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -117,7 +118,9 @@ class ClassicMemberMetadata:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ClassicMemberMetadata, int]:
         (session_timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        supported_protocols, position = read_compact_structs(buffer, position, version, ClassicProtocol._read, 3)
+        supported_protocols, position = read_compact_structs(
+            buffer, position, version, ClassicProtocol._read, 3,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -187,7 +190,7 @@ class ConsumerGroupMemberMetadataValue:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupMemberMetadataValue:
-        return read_message("ConsumerGroupMemberMetadataValue", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """ConsumerGroupPartitionMetadataValue.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -124,7 +125,9 @@ class TopicMetadata:
         topic_name, position = read_compact_string(buffer, position)
         (num_partitions,) = _i.unpack_from(buffer, position)
         position += 4
-        partition_metadata, position = read_compact_structs(buffer, position, version, PartitionMetadata._read, 6)
+        partition_metadata, position = read_compact_structs(
+            buffer, position, version, PartitionMetadata._read, 6,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -162,7 +165,7 @@ class ConsumerGroupPartitionMetadataValue:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupPartitionMetadataValue:
-        return read_message("ConsumerGroupPartitionMetadataValue", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

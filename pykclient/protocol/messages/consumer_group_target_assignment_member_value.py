@@ -1,6 +1,7 @@
 """ConsumerGroupTargetAssignmentMemberValue.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class ConsumerGroupTargetAssignmentMemberValue:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerGroupTargetAssignmentMemberValue:
-        return read_message("ConsumerGroupTargetAssignmentMemberValue", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -116,7 +117,9 @@ class ConsumerGroupTargetAssignmentMemberValue:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ConsumerGroupTargetAssignmentMemberValue, int]:
-        topic_partitions, position = read_compact_structs(buffer, position, version, TopicPartition._read, 18)
+        topic_partitions, position = read_compact_structs(
+            buffer, position, version, TopicPartition._read, 18,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

@@ -1,6 +1,7 @@
 """ConsumerProtocolAssignment.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class ConsumerProtocolAssignment:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerProtocolAssignment:
-        return read_message("ConsumerProtocolAssignment", cls._read, buffer, position, version, (0, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

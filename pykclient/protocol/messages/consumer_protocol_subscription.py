@@ -1,6 +1,7 @@
 """ConsumerProtocolSubscription.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ class ConsumerProtocolSubscription:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ConsumerProtocolSubscription:
-        return read_message("ConsumerProtocolSubscription", cls._read, buffer, position, version, (0, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

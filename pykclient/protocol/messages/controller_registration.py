@@ -1,6 +1,7 @@
 """ControllerRegistrationRequest, ControllerRegistrationResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -177,7 +178,7 @@ class ControllerRegistrationRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ControllerRegistrationRequest:
-        return read_message("ControllerRegistrationRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -241,7 +242,7 @@ class ControllerRegistrationResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ControllerRegistrationResponse:
-        return read_message("ControllerRegistrationResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """CreateAclsRequest, CreateAclsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -166,7 +167,7 @@ class CreateAclsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreateAclsRequest:
-        return read_message("CreateAclsRequest", cls._read, buffer, position, version, (1, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -285,7 +286,7 @@ class CreateAclsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreateAclsResponse:
-        return read_message("CreateAclsResponse", cls._read, buffer, position, version, (1, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """CreateDelegationTokenRequest, CreateDelegationTokenResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ class CreateDelegationTokenRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreateDelegationTokenRequest:
-        return read_message("CreateDelegationTokenRequest", cls._read, buffer, position, version, (1, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -265,7 +266,7 @@ class CreateDelegationTokenResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreateDelegationTokenResponse:
-        return read_message("CreateDelegationTokenResponse", cls._read, buffer, position, version, (1, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

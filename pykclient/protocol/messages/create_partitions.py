@@ -1,6 +1,7 @@
 """CreatePartitionsRequest, CreatePartitionsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -200,7 +201,7 @@ class CreatePartitionsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreatePartitionsRequest:
-        return read_message("CreatePartitionsRequest", cls._read, buffer, position, version, (0, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -220,7 +221,9 @@ class CreatePartitionsRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreatePartitionsRequest, int]:
         if version >= 2:
-            topics, position = read_compact_structs(buffer, position, version, CreatePartitionsTopic._read, 7)
+            topics, position = read_compact_structs(
+                buffer, position, version, CreatePartitionsTopic._read, 7,
+            )
         else:
             topics, position = read_structs(buffer, position, version, CreatePartitionsTopic._read, 7)
         timeout_ms, validate_only = _it.unpack_from(buffer, position)
@@ -333,7 +336,7 @@ class CreatePartitionsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreatePartitionsResponse:
-        return read_message("CreatePartitionsResponse", cls._read, buffer, position, version, (0, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -355,9 +358,13 @@ class CreatePartitionsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         if version >= 2:
-            results, position = read_compact_structs(buffer, position, version, CreatePartitionsTopicResult._read, 5)
+            results, position = read_compact_structs(
+                buffer, position, version, CreatePartitionsTopicResult._read, 5,
+            )
         else:
-            results, position = read_structs(buffer, position, version, CreatePartitionsTopicResult._read, 5)
+            results, position = read_structs(
+                buffer, position, version, CreatePartitionsTopicResult._read, 5,
+            )
         if version < 2:
             tags = None
         elif buffer[position]:

@@ -1,6 +1,7 @@
 """CreateTopicsRequest, CreateTopicsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -230,11 +231,17 @@ class CreatableTopic:
         num_partitions, replication_factor = _ih.unpack_from(buffer, position)
         position += 6
         if version >= 5:
-            assignments, position = read_compact_structs(buffer, position, version, CreatableReplicaAssignment._read, 6)
+            assignments, position = read_compact_structs(
+                buffer, position, version, CreatableReplicaAssignment._read, 6,
+            )
         else:
-            assignments, position = read_structs(buffer, position, version, CreatableReplicaAssignment._read, 6)
+            assignments, position = read_structs(
+                buffer, position, version, CreatableReplicaAssignment._read, 6,
+            )
         if version >= 5:
-            configs, position = read_compact_structs(buffer, position, version, CreatableTopicConfig._read, 3)
+            configs, position = read_compact_structs(
+                buffer, position, version, CreatableTopicConfig._read, 3,
+            )
         else:
             configs, position = read_structs(buffer, position, version, CreatableTopicConfig._read, 3)
         if version < 5:
@@ -282,7 +289,7 @@ class CreateTopicsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreateTopicsRequest:
-        return read_message("CreateTopicsRequest", cls._read, buffer, position, version, (2, 7))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -472,7 +479,9 @@ class CreatableTopicResult:
             num_partitions = -1
             replication_factor = -1
         if version >= 5:
-            configs, position = read_compact_nullable_structs(buffer, position, version, CreatableTopicConfigs._read, 6)
+            configs, position = read_compact_nullable_structs(
+                buffer, position, version, CreatableTopicConfigs._read, 6,
+            )
         else:
             configs = []
         topic_config_error_code = 0
@@ -533,7 +542,7 @@ class CreateTopicsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> CreateTopicsResponse:
-        return read_message("CreateTopicsResponse", cls._read, buffer, position, version, (2, 7))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -555,7 +564,9 @@ class CreateTopicsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         if version >= 5:
-            topics, position = read_compact_structs(buffer, position, version, CreatableTopicResult._read, 6)
+            topics, position = read_compact_structs(
+                buffer, position, version, CreatableTopicResult._read, 6,
+            )
         else:
             topics, position = read_structs(buffer, position, version, CreatableTopicResult._read, 6)
         if version < 5:

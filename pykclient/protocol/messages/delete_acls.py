@@ -1,6 +1,7 @@
 """DeleteAclsRequest, DeleteAclsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -166,7 +167,7 @@ class DeleteAclsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteAclsRequest:
-        return read_message("DeleteAclsRequest", cls._read, buffer, position, version, (1, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -366,9 +367,13 @@ class DeleteAclsFilterResult:
         else:
             error_message, position = read_nullable_string(buffer, position)
         if version >= 2:
-            matching_acls, position = read_compact_structs(buffer, position, version, DeleteAclsMatchingAcl._read, 11)
+            matching_acls, position = read_compact_structs(
+                buffer, position, version, DeleteAclsMatchingAcl._read, 11,
+            )
         else:
-            matching_acls, position = read_structs(buffer, position, version, DeleteAclsMatchingAcl._read, 11)
+            matching_acls, position = read_structs(
+                buffer, position, version, DeleteAclsMatchingAcl._read, 11,
+            )
         if version < 2:
             tags = None
         elif buffer[position]:
@@ -411,7 +416,7 @@ class DeleteAclsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteAclsResponse:
-        return read_message("DeleteAclsResponse", cls._read, buffer, position, version, (1, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -433,9 +438,13 @@ class DeleteAclsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         if version >= 2:
-            filter_results, position = read_compact_structs(buffer, position, version, DeleteAclsFilterResult._read, 5)
+            filter_results, position = read_compact_structs(
+                buffer, position, version, DeleteAclsFilterResult._read, 5,
+            )
         else:
-            filter_results, position = read_structs(buffer, position, version, DeleteAclsFilterResult._read, 5)
+            filter_results, position = read_structs(
+                buffer, position, version, DeleteAclsFilterResult._read, 5,
+            )
         if version < 2:
             tags = None
         elif buffer[position]:

@@ -1,6 +1,7 @@
 """DeleteGroupsRequest, DeleteGroupsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class DeleteGroupsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteGroupsRequest:
-        return read_message("DeleteGroupsRequest", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -181,7 +182,7 @@ class DeleteGroupsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteGroupsResponse:
-        return read_message("DeleteGroupsResponse", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -203,7 +204,9 @@ class DeleteGroupsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         if version >= 2:
-            results, position = read_compact_structs(buffer, position, version, DeletableGroupResult._read, 4)
+            results, position = read_compact_structs(
+                buffer, position, version, DeletableGroupResult._read, 4,
+            )
         else:
             results, position = read_structs(buffer, position, version, DeletableGroupResult._read, 4)
         if version < 2:

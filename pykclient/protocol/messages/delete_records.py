@@ -1,6 +1,7 @@
 """DeleteRecordsRequest, DeleteRecordsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -128,7 +129,9 @@ class DeleteRecordsTopic:
         else:
             name, position = read_string(buffer, position)
         if version >= 2:
-            partitions, position = read_compact_structs(buffer, position, version, DeleteRecordsPartition._read, 12)
+            partitions, position = read_compact_structs(
+                buffer, position, version, DeleteRecordsPartition._read, 12,
+            )
         else:
             partitions, position = read_structs(buffer, position, version, DeleteRecordsPartition._read, 12)
         if version < 2:
@@ -173,7 +176,7 @@ class DeleteRecordsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteRecordsRequest:
-        return read_message("DeleteRecordsRequest", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -309,7 +312,9 @@ class DeleteRecordsTopicResult:
                 buffer, position, version, DeleteRecordsPartitionResult._read, 14,
             )
         else:
-            partitions, position = read_structs(buffer, position, version, DeleteRecordsPartitionResult._read, 14)
+            partitions, position = read_structs(
+                buffer, position, version, DeleteRecordsPartitionResult._read, 14,
+            )
         if version < 2:
             tags = None
         elif buffer[position]:
@@ -352,7 +357,7 @@ class DeleteRecordsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteRecordsResponse:
-        return read_message("DeleteRecordsResponse", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -374,7 +379,9 @@ class DeleteRecordsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         if version >= 2:
-            topics, position = read_compact_structs(buffer, position, version, DeleteRecordsTopicResult._read, 3)
+            topics, position = read_compact_structs(
+                buffer, position, version, DeleteRecordsTopicResult._read, 3,
+            )
         else:
             topics, position = read_structs(buffer, position, version, DeleteRecordsTopicResult._read, 3)
         if version < 2:

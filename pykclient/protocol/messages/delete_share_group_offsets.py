@@ -1,6 +1,7 @@
 """DeleteShareGroupOffsetsRequest, DeleteShareGroupOffsetsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ class DeleteShareGroupOffsetsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteShareGroupOffsetsRequest:
-        return read_message("DeleteShareGroupOffsetsRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -215,7 +216,7 @@ class DeleteShareGroupOffsetsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteShareGroupOffsetsResponse:
-        return read_message("DeleteShareGroupOffsetsResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

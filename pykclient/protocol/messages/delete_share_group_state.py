@@ -1,6 +1,7 @@
 """DeleteShareGroupStateRequest, DeleteShareGroupStateResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ class DeleteShareGroupStateRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteShareGroupStateRequest:
-        return read_message("DeleteShareGroupStateRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -290,7 +291,7 @@ class DeleteShareGroupStateResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteShareGroupStateResponse:
-        return read_message("DeleteShareGroupStateResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """DeleteTopicsRequest, DeleteTopicsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ class DeleteTopicsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteTopicsRequest:
-        return read_message("DeleteTopicsRequest", cls._read, buffer, position, version, (1, 6))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -294,7 +295,7 @@ class DeleteTopicsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DeleteTopicsResponse:
-        return read_message("DeleteTopicsResponse", cls._read, buffer, position, version, (1, 6))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -316,7 +317,9 @@ class DeleteTopicsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         if version >= 4:
-            responses, position = read_compact_structs(buffer, position, version, DeletableTopicResult._read, 4)
+            responses, position = read_compact_structs(
+                buffer, position, version, DeletableTopicResult._read, 4,
+            )
         else:
             responses, position = read_structs(buffer, position, version, DeletableTopicResult._read, 4)
         if version < 4:

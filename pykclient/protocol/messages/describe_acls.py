@@ -1,6 +1,7 @@
 """DescribeAclsRequest, DescribeAclsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class DescribeAclsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeAclsRequest:
-        return read_message("DescribeAclsRequest", cls._read, buffer, position, version, (1, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -327,7 +328,7 @@ class DescribeAclsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeAclsResponse:
-        return read_message("DescribeAclsResponse", cls._read, buffer, position, version, (1, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -357,7 +358,9 @@ class DescribeAclsResponse:
         else:
             error_message, position = read_nullable_string(buffer, position)
         if version >= 2:
-            resources, position = read_compact_structs(buffer, position, version, DescribeAclsResource._read, 5)
+            resources, position = read_compact_structs(
+                buffer, position, version, DescribeAclsResource._read, 5,
+            )
         else:
             resources, position = read_structs(buffer, position, version, DescribeAclsResource._read, 5)
         if version < 2:

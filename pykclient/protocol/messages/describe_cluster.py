@@ -1,6 +1,7 @@
 """DescribeClusterRequest, DescribeClusterResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class DescribeClusterRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeClusterRequest:
-        return read_message("DescribeClusterRequest", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -241,7 +242,7 @@ class DescribeClusterResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeClusterResponse:
-        return read_message("DescribeClusterResponse", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -273,7 +274,9 @@ class DescribeClusterResponse:
         cluster_id, position = read_compact_string(buffer, position)
         (controller_id,) = _i.unpack_from(buffer, position)
         position += 4
-        brokers, position = read_compact_structs(buffer, position, version, DescribeClusterBroker._read, 11)
+        brokers, position = read_compact_structs(
+            buffer, position, version, DescribeClusterBroker._read, 11,
+        )
         (cluster_authorized_operations,) = _i.unpack_from(buffer, position)
         position += 4
         if buffer[position]:

@@ -1,6 +1,7 @@
 """DescribeConfigsRequest, DescribeConfigsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ class DescribeConfigsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeConfigsRequest:
-        return read_message("DescribeConfigsRequest", cls._read, buffer, position, version, (1, 4))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -177,7 +178,9 @@ class DescribeConfigsRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeConfigsRequest, int]:
         if version >= 4:
-            resources, position = read_compact_structs(buffer, position, version, DescribeConfigsResource._read, 4)
+            resources, position = read_compact_structs(
+                buffer, position, version, DescribeConfigsResource._read, 4,
+            )
         else:
             resources, position = read_structs(buffer, position, version, DescribeConfigsResource._read, 4)
         if version >= 3:
@@ -348,7 +351,9 @@ class DescribeConfigsResourceResult:
         read_only, config_source, is_sensitive = _tbt.unpack_from(buffer, position)
         position += 3
         if version >= 4:
-            synonyms, position = read_compact_structs(buffer, position, version, DescribeConfigsSynonym._read, 4)
+            synonyms, position = read_compact_structs(
+                buffer, position, version, DescribeConfigsSynonym._read, 4,
+            )
         else:
             synonyms, position = read_structs(buffer, position, version, DescribeConfigsSynonym._read, 4)
         if version >= 3:
@@ -444,9 +449,13 @@ class DescribeConfigsResult:
         else:
             resource_name, position = read_string(buffer, position)
         if version >= 4:
-            configs, position = read_compact_structs(buffer, position, version, DescribeConfigsResourceResult._read, 9)
+            configs, position = read_compact_structs(
+                buffer, position, version, DescribeConfigsResourceResult._read, 9,
+            )
         else:
-            configs, position = read_structs(buffer, position, version, DescribeConfigsResourceResult._read, 9)
+            configs, position = read_structs(
+                buffer, position, version, DescribeConfigsResourceResult._read, 9,
+            )
         if version < 4:
             tags = None
         elif buffer[position]:
@@ -491,7 +500,7 @@ class DescribeConfigsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeConfigsResponse:
-        return read_message("DescribeConfigsResponse", cls._read, buffer, position, version, (1, 4))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -513,7 +522,9 @@ class DescribeConfigsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         if version >= 4:
-            results, position = read_compact_structs(buffer, position, version, DescribeConfigsResult._read, 7)
+            results, position = read_compact_structs(
+                buffer, position, version, DescribeConfigsResult._read, 7,
+            )
         else:
             results, position = read_structs(buffer, position, version, DescribeConfigsResult._read, 7)
         if version < 4:

@@ -1,6 +1,7 @@
 """DescribeDelegationTokenRequest, DescribeDelegationTokenResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ class DescribeDelegationTokenRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeDelegationTokenRequest:
-        return read_message("DescribeDelegationTokenRequest", cls._read, buffer, position, version, (1, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -158,7 +159,9 @@ class DescribeDelegationTokenRequest:
                 buffer, position, version, DescribeDelegationTokenOwner._read, 3,
             )
         else:
-            owners, position = read_nullable_structs(buffer, position, version, DescribeDelegationTokenOwner._read, 3)
+            owners, position = read_nullable_structs(
+                buffer, position, version, DescribeDelegationTokenOwner._read, 3,
+            )
         if version < 2:
             tags = None
         elif buffer[position]:
@@ -363,7 +366,9 @@ class DescribedDelegationToken:
                 buffer, position, version, DescribedDelegationTokenRenewer._read, 3,
             )
         else:
-            renewers, position = read_structs(buffer, position, version, DescribedDelegationTokenRenewer._read, 3)
+            renewers, position = read_structs(
+                buffer, position, version, DescribedDelegationTokenRenewer._read, 3,
+            )
         if version < 2:
             tags = None
         elif buffer[position]:
@@ -412,7 +417,7 @@ class DescribeDelegationTokenResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeDelegationTokenResponse:
-        return read_message("DescribeDelegationTokenResponse", cls._read, buffer, position, version, (1, 3))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -435,7 +440,9 @@ class DescribeDelegationTokenResponse:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
         if version >= 2:
-            tokens, position = read_compact_structs(buffer, position, version, DescribedDelegationToken._read, 30)
+            tokens, position = read_compact_structs(
+                buffer, position, version, DescribedDelegationToken._read, 30,
+            )
         else:
             tokens, position = read_structs(buffer, position, version, DescribedDelegationToken._read, 30)
         (throttle_time_ms,) = _i.unpack_from(buffer, position)

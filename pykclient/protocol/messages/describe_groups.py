@@ -1,6 +1,7 @@
 """DescribeGroupsRequest, DescribeGroupsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class DescribeGroupsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeGroupsRequest:
-        return read_message("DescribeGroupsRequest", cls._read, buffer, position, version, (0, 6))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -346,7 +347,9 @@ class DescribedGroup:
         else:
             protocol_data, position = read_string(buffer, position)
         if version >= 5:
-            members, position = read_compact_structs(buffer, position, version, DescribedGroupMember._read, 7)
+            members, position = read_compact_structs(
+                buffer, position, version, DescribedGroupMember._read, 7,
+            )
         else:
             members, position = read_structs(buffer, position, version, DescribedGroupMember._read, 7)
         if version >= 3:
@@ -399,7 +402,7 @@ class DescribeGroupsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeGroupsResponse:
-        return read_message("DescribeGroupsResponse", cls._read, buffer, position, version, (0, 6))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """DescribeLogDirsRequest, DescribeLogDirsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ class DescribeLogDirsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeLogDirsRequest:
-        return read_message("DescribeLogDirsRequest", cls._read, buffer, position, version, (1, 5))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -157,9 +158,13 @@ class DescribeLogDirsRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeLogDirsRequest, int]:
         if version >= 2:
-            topics, position = read_compact_nullable_structs(buffer, position, version, DescribableLogDirTopic._read, 3)
+            topics, position = read_compact_nullable_structs(
+                buffer, position, version, DescribableLogDirTopic._read, 3,
+            )
         else:
-            topics, position = read_nullable_structs(buffer, position, version, DescribableLogDirTopic._read, 3)
+            topics, position = read_nullable_structs(
+                buffer, position, version, DescribableLogDirTopic._read, 3,
+            )
         if version < 2:
             tags = None
         elif buffer[position]:
@@ -270,9 +275,13 @@ class DescribeLogDirsTopic:
         else:
             name, position = read_string(buffer, position)
         if version >= 2:
-            partitions, position = read_compact_structs(buffer, position, version, DescribeLogDirsPartition._read, 21)
+            partitions, position = read_compact_structs(
+                buffer, position, version, DescribeLogDirsPartition._read, 21,
+            )
         else:
-            partitions, position = read_structs(buffer, position, version, DescribeLogDirsPartition._read, 21)
+            partitions, position = read_structs(
+                buffer, position, version, DescribeLogDirsPartition._read, 21,
+            )
         if version < 2:
             tags = None
         elif buffer[position]:
@@ -351,7 +360,9 @@ class DescribeLogDirsResult:
         else:
             log_dir, position = read_string(buffer, position)
         if version >= 2:
-            topics, position = read_compact_structs(buffer, position, version, DescribeLogDirsTopic._read, 3)
+            topics, position = read_compact_structs(
+                buffer, position, version, DescribeLogDirsTopic._read, 3,
+            )
         else:
             topics, position = read_structs(buffer, position, version, DescribeLogDirsTopic._read, 3)
         if version >= 5:
@@ -412,7 +423,7 @@ class DescribeLogDirsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeLogDirsResponse:
-        return read_message("DescribeLogDirsResponse", cls._read, buffer, position, version, (1, 5))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -442,7 +453,9 @@ class DescribeLogDirsResponse:
             position += 4
             error_code = 0
         if version >= 2:
-            results, position = read_compact_structs(buffer, position, version, DescribeLogDirsResult._read, 5)
+            results, position = read_compact_structs(
+                buffer, position, version, DescribeLogDirsResult._read, 5,
+            )
         else:
             results, position = read_structs(buffer, position, version, DescribeLogDirsResult._read, 5)
         if version < 2:

@@ -1,6 +1,7 @@
 """DescribeProducersRequest, DescribeProducersResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ class DescribeProducersRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeProducersRequest:
-        return read_message("DescribeProducersRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -235,7 +236,9 @@ class PartitionResponse:
         partition_index, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        active_producers, position = read_compact_structs(buffer, position, version, ProducerState._read, 37)
+        active_producers, position = read_compact_structs(
+            buffer, position, version, ProducerState._read, 37,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -278,7 +281,9 @@ class TopicResponse:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TopicResponse, int]:
         name, position = read_compact_string(buffer, position)
-        partitions, position = read_compact_structs(buffer, position, version, PartitionResponse._read, 9)
+        partitions, position = read_compact_structs(
+            buffer, position, version, PartitionResponse._read, 9,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -319,7 +324,7 @@ class DescribeProducersResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeProducersResponse:
-        return read_message("DescribeProducersResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """DescribeQuorumRequest, DescribeQuorumResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -109,7 +110,9 @@ class RequestTopicData:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestTopicData, int]:
         topic_name, position = read_compact_string(buffer, position)
-        partitions, position = read_compact_structs(buffer, position, version, RequestPartitionData._read, 5)
+        partitions, position = read_compact_structs(
+            buffer, position, version, RequestPartitionData._read, 5,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -147,7 +150,7 @@ class DescribeQuorumRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeQuorumRequest:
-        return read_message("DescribeQuorumRequest", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -321,7 +324,9 @@ class ResponsePartitionData:
             error_message = ""
         leader_id, leader_epoch, high_watermark = _iiq.unpack_from(buffer, position)
         position += 16
-        current_voters, position = read_compact_structs(buffer, position, version, ReplicaState._read, 13)
+        current_voters, position = read_compact_structs(
+            buffer, position, version, ReplicaState._read, 13,
+        )
         observers, position = read_compact_structs(buffer, position, version, ReplicaState._read, 13)
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -368,7 +373,9 @@ class ResponseTopicData:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseTopicData, int]:
         topic_name, position = read_compact_string(buffer, position)
-        partitions, position = read_compact_structs(buffer, position, version, ResponsePartitionData._read, 25)
+        partitions, position = read_compact_structs(
+            buffer, position, version, ResponsePartitionData._read, 25,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -508,7 +515,7 @@ class DescribeQuorumResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeQuorumResponse:
-        return read_message("DescribeQuorumResponse", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

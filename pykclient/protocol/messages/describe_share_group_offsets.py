@@ -1,6 +1,7 @@
 """DescribeShareGroupOffsetsRequest, DescribeShareGroupOffsetsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ class DescribeShareGroupOffsetsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeShareGroupOffsetsRequest:
-        return read_message("DescribeShareGroupOffsetsRequest", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -391,7 +392,7 @@ class DescribeShareGroupOffsetsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeShareGroupOffsetsResponse:
-        return read_message("DescribeShareGroupOffsetsResponse", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

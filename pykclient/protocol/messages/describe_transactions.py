@@ -1,6 +1,7 @@
 """DescribeTransactionsRequest, DescribeTransactionsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class DescribeTransactionsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeTransactionsRequest:
-        return read_message("DescribeTransactionsRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -237,7 +238,7 @@ class DescribeTransactionsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeTransactionsResponse:
-        return read_message("DescribeTransactionsResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -252,7 +253,9 @@ class DescribeTransactionsResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeTransactionsResponse, int]:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        transaction_states, position = read_compact_structs(buffer, position, version, TransactionState._read, 28)
+        transaction_states, position = read_compact_structs(
+            buffer, position, version, TransactionState._read, 28,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

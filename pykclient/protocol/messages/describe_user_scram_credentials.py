@@ -1,6 +1,7 @@
 """DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ class DescribeUserScramCredentialsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeUserScramCredentialsRequest:
-        return read_message("DescribeUserScramCredentialsRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -206,7 +207,9 @@ class DescribeUserScramCredentialsResult:
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
         error_message, position = read_compact_nullable_string(buffer, position)
-        credential_infos, position = read_compact_structs(buffer, position, version, CredentialInfo._read, 6)
+        credential_infos, position = read_compact_structs(
+            buffer, position, version, CredentialInfo._read, 6,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -253,7 +256,7 @@ class DescribeUserScramCredentialsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> DescribeUserScramCredentialsResponse:
-        return read_message("DescribeUserScramCredentialsResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """ElectLeadersRequest, ElectLeadersResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ class ElectLeadersRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ElectLeadersRequest:
-        return read_message("ElectLeadersRequest", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -178,7 +179,9 @@ class ElectLeadersRequest:
                 buffer, position, version, TopicPartitions._read, 3,
             )
         else:
-            topic_partitions, position = read_nullable_structs(buffer, position, version, TopicPartitions._read, 3)
+            topic_partitions, position = read_nullable_structs(
+                buffer, position, version, TopicPartitions._read, 3,
+            )
         (timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
         if version < 2:
@@ -296,7 +299,9 @@ class ReplicaElectionResult:
         else:
             topic, position = read_string(buffer, position)
         if version >= 2:
-            partition_result, position = read_compact_structs(buffer, position, version, PartitionResult._read, 8)
+            partition_result, position = read_compact_structs(
+                buffer, position, version, PartitionResult._read, 8,
+            )
         else:
             partition_result, position = read_structs(buffer, position, version, PartitionResult._read, 8)
         if version < 2:
@@ -344,7 +349,7 @@ class ElectLeadersResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ElectLeadersResponse:
-        return read_message("ElectLeadersResponse", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -380,7 +385,9 @@ class ElectLeadersResponse:
                 buffer, position, version, ReplicaElectionResult._read, 3,
             )
         else:
-            replica_election_results, position = read_structs(buffer, position, version, ReplicaElectionResult._read, 3)
+            replica_election_results, position = read_structs(
+                buffer, position, version, ReplicaElectionResult._read, 3,
+            )
         if version < 2:
             tags = None
         elif buffer[position]:

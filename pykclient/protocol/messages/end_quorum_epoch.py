@@ -1,6 +1,7 @@
 """EndQuorumEpochRequest, EndQuorumEpochResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -152,7 +153,9 @@ class RequestPartitionData:
         else:
             preferred_successors, position = read_numbers(buffer, position, "i", 4)
         if version >= 1:
-            preferred_candidates, position = read_compact_structs(buffer, position, version, ReplicaInfo._read, 21)
+            preferred_candidates, position = read_compact_structs(
+                buffer, position, version, ReplicaInfo._read, 21,
+            )
         else:
             preferred_candidates = []
         if version < 1:
@@ -214,7 +217,9 @@ class RequestTopicData:
         else:
             topic_name, position = read_string(buffer, position)
         if version >= 1:
-            partitions, position = read_compact_structs(buffer, position, version, RequestPartitionData._read, 14)
+            partitions, position = read_compact_structs(
+                buffer, position, version, RequestPartitionData._read, 14,
+            )
         else:
             partitions, position = read_structs(buffer, position, version, RequestPartitionData._read, 14)
         if version < 1:
@@ -311,7 +316,7 @@ class EndQuorumEpochRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> EndQuorumEpochRequest:
-        return read_message("EndQuorumEpochRequest", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -344,7 +349,9 @@ class EndQuorumEpochRequest:
         else:
             topics, position = read_structs(buffer, position, version, RequestTopicData._read, 3)
         if version >= 1:
-            leader_endpoints, position = read_compact_structs(buffer, position, version, LeaderEndpoint._read, 5)
+            leader_endpoints, position = read_compact_structs(
+                buffer, position, version, LeaderEndpoint._read, 5,
+            )
         else:
             leader_endpoints = []
         if version < 1:
@@ -457,7 +464,9 @@ class ResponseTopicData:
         else:
             topic_name, position = read_string(buffer, position)
         if version >= 1:
-            partitions, position = read_compact_structs(buffer, position, version, ResponsePartitionData._read, 14)
+            partitions, position = read_compact_structs(
+                buffer, position, version, ResponsePartitionData._read, 14,
+            )
         else:
             partitions, position = read_structs(buffer, position, version, ResponsePartitionData._read, 14)
         if version < 1:
@@ -555,7 +564,7 @@ class EndQuorumEpochResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> EndQuorumEpochResponse:
-        return read_message("EndQuorumEpochResponse", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -597,7 +606,9 @@ class EndQuorumEpochResponse:
                 for _ in range(count):
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0:
-                        node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 8)
+                        node_endpoints, position = read_compact_structs(
+                            buffer, position, version, NodeEndpoint._read, 8,
+                        )
                     else:
                         tags = tags or {}
                         tags[tag] = bytes(buffer[position:end])

@@ -1,6 +1,7 @@
 """EndTxnRequest, EndTxnResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class EndTxnRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> EndTxnRequest:
-        return read_message("EndTxnRequest", cls._read, buffer, position, version, (0, 5))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -140,7 +141,7 @@ class EndTxnResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> EndTxnResponse:
-        return read_message("EndTxnResponse", cls._read, buffer, position, version, (0, 5))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

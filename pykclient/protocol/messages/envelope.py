@@ -1,6 +1,7 @@
 """EnvelopeRequest, EnvelopeResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class EnvelopeRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> EnvelopeRequest:
-        return read_message("EnvelopeRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -123,7 +124,7 @@ class EnvelopeResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> EnvelopeResponse:
-        return read_message("EnvelopeResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """ExpireDelegationTokenRequest, ExpireDelegationTokenResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class ExpireDelegationTokenRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ExpireDelegationTokenRequest:
-        return read_message("ExpireDelegationTokenRequest", cls._read, buffer, position, version, (1, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -132,7 +133,7 @@ class ExpireDelegationTokenResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ExpireDelegationTokenResponse:
-        return read_message("ExpireDelegationTokenResponse", cls._read, buffer, position, version, (1, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """FetchRequest, FetchResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -463,7 +464,7 @@ class FetchRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> FetchRequest:
-        return read_message("FetchRequest", cls._read, buffer, position, version, (4, 18))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -534,9 +535,13 @@ class FetchRequest:
         else:
             topics, position = read_structs(buffer, position, version, FetchTopic._read, 3)
         if version >= 12:
-            forgotten_topics_data, position = read_compact_structs(buffer, position, version, ForgottenTopic._read, 3)
+            forgotten_topics_data, position = read_compact_structs(
+                buffer, position, version, ForgottenTopic._read, 3,
+            )
         elif version >= 7:
-            forgotten_topics_data, position = read_structs(buffer, position, version, ForgottenTopic._read, 3)
+            forgotten_topics_data, position = read_structs(
+                buffer, position, version, ForgottenTopic._read, 3,
+            )
         else:
             forgotten_topics_data = []
         if version >= 12:
@@ -1100,7 +1105,7 @@ class FetchResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> FetchResponse:
-        return read_message("FetchResponse", cls._read, buffer, position, version, (4, 18))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -1139,7 +1144,9 @@ class FetchResponse:
             error_code = 0
             session_id = 0
         if version >= 12:
-            responses, position = read_compact_structs(buffer, position, version, FetchableTopicResponse._read, 3)
+            responses, position = read_compact_structs(
+                buffer, position, version, FetchableTopicResponse._read, 3,
+            )
         else:
             responses, position = read_structs(buffer, position, version, FetchableTopicResponse._read, 3)
         node_endpoints: list[NodeEndpoint] = []
@@ -1153,7 +1160,9 @@ class FetchResponse:
                 for _ in range(count):
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0 and version >= 16:
-                        node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 11)
+                        node_endpoints, position = read_compact_structs(
+                            buffer, position, version, NodeEndpoint._read, 11,
+                        )
                     else:
                         tags = tags or {}
                         tags[tag] = bytes(buffer[position:end])

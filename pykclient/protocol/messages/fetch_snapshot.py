@@ -1,6 +1,7 @@
 """FetchSnapshotRequest, FetchSnapshotResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -206,7 +207,9 @@ class RequestTopicSnapshot:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestTopicSnapshot, int]:
         name, position = read_compact_string(buffer, position)
-        partitions, position = read_compact_structs(buffer, position, version, RequestPartitionSnapshot._read, 18)
+        partitions, position = read_compact_structs(
+            buffer, position, version, RequestPartitionSnapshot._read, 30,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -253,7 +256,7 @@ class FetchSnapshotRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> FetchSnapshotRequest:
-        return read_message("FetchSnapshotRequest", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -271,7 +274,9 @@ class FetchSnapshotRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FetchSnapshotRequest, int]:
         replica_id, max_bytes = _ii.unpack_from(buffer, position)
         position += 8
-        topics, position = read_compact_structs(buffer, position, version, RequestTopicSnapshot._read, 3)
+        topics, position = read_compact_structs(
+            buffer, position, version, RequestTopicSnapshot._read, 3,
+        )
         cluster_id: str | None = None
         tags: dict[int, bytes] | None = None
         if buffer[position] == 0:
@@ -505,7 +510,9 @@ class ResponseTopicSnapshot:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseTopicSnapshot, int]:
         name, position = read_compact_string(buffer, position)
-        partitions, position = read_compact_structs(buffer, position, version, ResponsePartitionSnapshot._read, 25)
+        partitions, position = read_compact_structs(
+            buffer, position, version, ResponsePartitionSnapshot._read, 37,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -602,7 +609,7 @@ class FetchSnapshotResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> FetchSnapshotResponse:
-        return read_message("FetchSnapshotResponse", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -623,7 +630,9 @@ class FetchSnapshotResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FetchSnapshotResponse, int]:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        topics, position = read_compact_structs(buffer, position, version, ResponseTopicSnapshot._read, 3)
+        topics, position = read_compact_structs(
+            buffer, position, version, ResponseTopicSnapshot._read, 3,
+        )
         node_endpoints: list[NodeEndpoint] = []
         tags: dict[int, bytes] | None = None
         if buffer[position] == 0:
@@ -634,7 +643,9 @@ class FetchSnapshotResponse:
             for _ in range(count):
                 tag, position, end = read_tag(buffer, position, tag)
                 if tag == 0 and version >= 1:
-                    node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 8)
+                    node_endpoints, position = read_compact_structs(
+                        buffer, position, version, NodeEndpoint._read, 8,
+                    )
                 else:
                     tags = tags or {}
                     tags[tag] = bytes(buffer[position:end])

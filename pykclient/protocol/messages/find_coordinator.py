@@ -1,6 +1,7 @@
 """FindCoordinatorRequest, FindCoordinatorResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class FindCoordinatorRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> FindCoordinatorRequest:
-        return read_message("FindCoordinatorRequest", cls._read, buffer, position, version, (0, 6))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -246,7 +247,7 @@ class FindCoordinatorResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> FindCoordinatorResponse:
-        return read_message("FindCoordinatorResponse", cls._read, buffer, position, version, (0, 6))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """GetTelemetrySubscriptionsRequest, GetTelemetrySubscriptionsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class GetTelemetrySubscriptionsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> GetTelemetrySubscriptionsRequest:
-        return read_message("GetTelemetrySubscriptionsRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -141,7 +142,7 @@ class GetTelemetrySubscriptionsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> GetTelemetrySubscriptionsResponse:
-        return read_message("GetTelemetrySubscriptionsResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

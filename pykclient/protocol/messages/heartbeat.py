@@ -1,6 +1,7 @@
 """HeartbeatRequest, HeartbeatResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class HeartbeatRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> HeartbeatRequest:
-        return read_message("HeartbeatRequest", cls._read, buffer, position, version, (0, 4))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -158,7 +159,7 @@ class HeartbeatResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> HeartbeatResponse:
-        return read_message("HeartbeatResponse", cls._read, buffer, position, version, (0, 4))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

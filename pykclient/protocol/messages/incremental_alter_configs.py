@@ -1,6 +1,7 @@
 """IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -203,7 +204,7 @@ class IncrementalAlterConfigsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> IncrementalAlterConfigsRequest:
-        return read_message("IncrementalAlterConfigsRequest", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -223,7 +224,9 @@ class IncrementalAlterConfigsRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[IncrementalAlterConfigsRequest, int]:
         if version >= 1:
-            resources, position = read_compact_structs(buffer, position, version, AlterConfigsResource._read, 4)
+            resources, position = read_compact_structs(
+                buffer, position, version, AlterConfigsResource._read, 4,
+            )
         else:
             resources, position = read_structs(buffer, position, version, AlterConfigsResource._read, 4)
         (validate_only,) = _t.unpack_from(buffer, position)
@@ -342,7 +345,7 @@ class IncrementalAlterConfigsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> IncrementalAlterConfigsResponse:
-        return read_message("IncrementalAlterConfigsResponse", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -364,9 +367,13 @@ class IncrementalAlterConfigsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         if version >= 1:
-            responses, position = read_compact_structs(buffer, position, version, AlterConfigsResourceResponse._read, 6)
+            responses, position = read_compact_structs(
+                buffer, position, version, AlterConfigsResourceResponse._read, 6,
+            )
         else:
-            responses, position = read_structs(buffer, position, version, AlterConfigsResourceResponse._read, 6)
+            responses, position = read_structs(
+                buffer, position, version, AlterConfigsResourceResponse._read, 6,
+            )
         if version < 1:
             tags = None
         elif buffer[position]:

@@ -1,6 +1,7 @@
 """InitProducerIdRequest, InitProducerIdResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class InitProducerIdRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> InitProducerIdRequest:
-        return read_message("InitProducerIdRequest", cls._read, buffer, position, version, (0, 6))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -198,7 +199,7 @@ class InitProducerIdResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> InitProducerIdResponse:
-        return read_message("InitProducerIdResponse", cls._read, buffer, position, version, (0, 6))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

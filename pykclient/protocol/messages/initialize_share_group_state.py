@@ -1,6 +1,7 @@
 """InitializeShareGroupStateRequest, InitializeShareGroupStateResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -156,7 +157,7 @@ class InitializeShareGroupStateRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> InitializeShareGroupStateRequest:
-        return read_message("InitializeShareGroupStateRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -170,7 +171,9 @@ class InitializeShareGroupStateRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[InitializeShareGroupStateRequest, int]:
         group_id, position = read_compact_string(buffer, position)
-        topics, position = read_compact_structs(buffer, position, version, InitializeStateData._read, 18)
+        topics, position = read_compact_structs(
+            buffer, position, version, InitializeStateData._read, 18,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -300,7 +303,7 @@ class InitializeShareGroupStateResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> InitializeShareGroupStateResponse:
-        return read_message("InitializeShareGroupStateResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -312,7 +315,9 @@ class InitializeShareGroupStateResponse:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[InitializeShareGroupStateResponse, int]:
-        results, position = read_compact_structs(buffer, position, version, InitializeStateResult._read, 18)
+        results, position = read_compact_structs(
+            buffer, position, version, InitializeStateResult._read, 18,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

@@ -1,6 +1,7 @@
 """JoinGroupRequest, JoinGroupResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ class JoinGroupRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> JoinGroupRequest:
-        return read_message("JoinGroupRequest", cls._read, buffer, position, version, (0, 9))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -227,7 +228,9 @@ class JoinGroupRequest:
         else:
             protocol_type, position = read_string(buffer, position)
         if version >= 6:
-            protocols, position = read_compact_structs(buffer, position, version, JoinGroupRequestProtocol._read, 3)
+            protocols, position = read_compact_structs(
+                buffer, position, version, JoinGroupRequestProtocol._read, 3,
+            )
         else:
             protocols, position = read_structs(buffer, position, version, JoinGroupRequestProtocol._read, 3)
         if version >= 8:
@@ -380,7 +383,7 @@ class JoinGroupResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> JoinGroupResponse:
-        return read_message("JoinGroupResponse", cls._read, buffer, position, version, (0, 9))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -459,7 +462,9 @@ class JoinGroupResponse:
         else:
             member_id, position = read_string(buffer, position)
         if version >= 6:
-            members, position = read_compact_structs(buffer, position, version, JoinGroupResponseMember._read, 4)
+            members, position = read_compact_structs(
+                buffer, position, version, JoinGroupResponseMember._read, 4,
+            )
         else:
             members, position = read_structs(buffer, position, version, JoinGroupResponseMember._read, 4)
         if version < 6:

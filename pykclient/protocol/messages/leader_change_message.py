@@ -1,6 +1,7 @@
 """LeaderChangeMessage.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class LeaderChangeMessage:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> LeaderChangeMessage:
-        return read_message("LeaderChangeMessage", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

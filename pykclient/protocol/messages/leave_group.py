@@ -1,6 +1,7 @@
 """LeaveGroupRequest, LeaveGroupResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ class LeaveGroupRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> LeaveGroupRequest:
-        return read_message("LeaveGroupRequest", cls._read, buffer, position, version, (0, 5))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -302,7 +303,7 @@ class LeaveGroupResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> LeaveGroupResponse:
-        return read_message("LeaveGroupResponse", cls._read, buffer, position, version, (0, 5))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """ListConfigResourcesRequest, ListConfigResourcesResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class ListConfigResourcesRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListConfigResourcesRequest:
-        return read_message("ListConfigResourcesRequest", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -166,7 +167,7 @@ class ListConfigResourcesResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListConfigResourcesResponse:
-        return read_message("ListConfigResourcesResponse", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -181,7 +182,9 @@ class ListConfigResourcesResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ListConfigResourcesResponse, int]:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
-        config_resources, position = read_compact_structs(buffer, position, version, ConfigResource._read, 2)
+        config_resources, position = read_compact_structs(
+            buffer, position, version, ConfigResource._read, 2,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

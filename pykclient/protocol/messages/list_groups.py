@@ -1,6 +1,7 @@
 """ListGroupsRequest, ListGroupsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class ListGroupsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListGroupsRequest:
-        return read_message("ListGroupsRequest", cls._read, buffer, position, version, (0, 5))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -234,7 +235,7 @@ class ListGroupsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListGroupsResponse:
-        return read_message("ListGroupsResponse", cls._read, buffer, position, version, (0, 5))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

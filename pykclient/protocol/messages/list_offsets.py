@@ -1,6 +1,7 @@
 """ListOffsetsRequest, ListOffsetsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -142,7 +143,9 @@ class ListOffsetsTopic:
         else:
             name, position = read_string(buffer, position)
         if version >= 6:
-            partitions, position = read_compact_structs(buffer, position, version, ListOffsetsPartition._read, 12)
+            partitions, position = read_compact_structs(
+                buffer, position, version, ListOffsetsPartition._read, 12,
+            )
         else:
             partitions, position = read_structs(buffer, position, version, ListOffsetsPartition._read, 12)
         if version < 6:
@@ -193,7 +196,7 @@ class ListOffsetsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListOffsetsRequest:
-        return read_message("ListOffsetsRequest", cls._read, buffer, position, version, (1, 11))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -364,7 +367,9 @@ class ListOffsetsTopicResponse:
                 buffer, position, version, ListOffsetsPartitionResponse._read, 22,
             )
         else:
-            partitions, position = read_structs(buffer, position, version, ListOffsetsPartitionResponse._read, 22)
+            partitions, position = read_structs(
+                buffer, position, version, ListOffsetsPartitionResponse._read, 22,
+            )
         if version < 6:
             tags = None
         elif buffer[position]:
@@ -407,7 +412,7 @@ class ListOffsetsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListOffsetsResponse:
-        return read_message("ListOffsetsResponse", cls._read, buffer, position, version, (1, 11))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -433,7 +438,9 @@ class ListOffsetsResponse:
         else:
             throttle_time_ms = 0
         if version >= 6:
-            topics, position = read_compact_structs(buffer, position, version, ListOffsetsTopicResponse._read, 3)
+            topics, position = read_compact_structs(
+                buffer, position, version, ListOffsetsTopicResponse._read, 3,
+            )
         else:
             topics, position = read_structs(buffer, position, version, ListOffsetsTopicResponse._read, 3)
         if version < 6:

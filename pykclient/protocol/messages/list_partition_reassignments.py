@@ -1,6 +1,7 @@
 """ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ class ListPartitionReassignmentsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListPartitionReassignmentsRequest:
-        return read_message("ListPartitionReassignmentsRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -276,7 +277,7 @@ class ListPartitionReassignmentsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListPartitionReassignmentsResponse:
-        return read_message("ListPartitionReassignmentsResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -293,7 +294,9 @@ class ListPartitionReassignmentsResponse:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
-        topics, position = read_compact_structs(buffer, position, version, OngoingTopicReassignment._read, 3)
+        topics, position = read_compact_structs(
+            buffer, position, version, OngoingTopicReassignment._read, 3,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

@@ -1,6 +1,7 @@
 """ListTransactionsRequest, ListTransactionsResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class ListTransactionsRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListTransactionsRequest:
-        return read_message("ListTransactionsRequest", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -207,7 +208,7 @@ class ListTransactionsResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ListTransactionsResponse:
-        return read_message("ListTransactionsResponse", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -224,7 +225,9 @@ class ListTransactionsResponse:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
         unknown_state_filters, position = read_compact_strings(buffer, position)
-        transaction_states, position = read_compact_structs(buffer, position, version, TransactionState._read, 11)
+        transaction_states, position = read_compact_structs(
+            buffer, position, version, TransactionState._read, 11,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

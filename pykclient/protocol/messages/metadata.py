@@ -1,6 +1,7 @@
 """MetadataRequest, MetadataResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ class MetadataRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> MetadataRequest:
-        return read_message("MetadataRequest", cls._read, buffer, position, version, (0, 13))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -213,9 +214,13 @@ class MetadataRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[MetadataRequest, int]:
         if version >= 9:
-            topics, position = read_compact_nullable_structs(buffer, position, version, MetadataRequestTopic._read, 2)
+            topics, position = read_compact_nullable_structs(
+                buffer, position, version, MetadataRequestTopic._read, 2,
+            )
         elif version >= 1:
-            topics, position = read_nullable_structs(buffer, position, version, MetadataRequestTopic._read, 2)
+            topics, position = read_nullable_structs(
+                buffer, position, version, MetadataRequestTopic._read, 2,
+            )
         else:
             topics, position = read_structs(buffer, position, version, MetadataRequestTopic._read, 2)
         if version >= 11:
@@ -518,9 +523,13 @@ class MetadataResponseTopic:
             topic_id = ZERO_UUID
             is_internal = False
         if version >= 9:
-            partitions, position = read_compact_structs(buffer, position, version, MetadataResponsePartition._read, 18)
+            partitions, position = read_compact_structs(
+                buffer, position, version, MetadataResponsePartition._read, 18,
+            )
         else:
-            partitions, position = read_structs(buffer, position, version, MetadataResponsePartition._read, 18)
+            partitions, position = read_structs(
+                buffer, position, version, MetadataResponsePartition._read, 18,
+            )
         if version >= 8:
             (topic_authorized_operations,) = _i.unpack_from(buffer, position)
             position += 4
@@ -588,7 +597,7 @@ class MetadataResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> MetadataResponse:
-        return read_message("MetadataResponse", cls._read, buffer, position, version, (0, 13))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -635,7 +644,9 @@ class MetadataResponse:
         else:
             throttle_time_ms = 0
         if version >= 9:
-            brokers, position = read_compact_structs(buffer, position, version, MetadataResponseBroker._read, 10)
+            brokers, position = read_compact_structs(
+                buffer, position, version, MetadataResponseBroker._read, 10,
+            )
         else:
             brokers, position = read_structs(buffer, position, version, MetadataResponseBroker._read, 10)
         if version >= 9:
@@ -650,7 +661,9 @@ class MetadataResponse:
         else:
             controller_id = -1
         if version >= 9:
-            topics, position = read_compact_structs(buffer, position, version, MetadataResponseTopic._read, 8)
+            topics, position = read_compact_structs(
+                buffer, position, version, MetadataResponseTopic._read, 8,
+            )
         else:
             topics, position = read_structs(buffer, position, version, MetadataResponseTopic._read, 8)
         if version >= 13:

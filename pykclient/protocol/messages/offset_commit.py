@@ -1,6 +1,7 @@
 """OffsetCommitRequest, OffsetCommitResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -183,7 +184,9 @@ class OffsetCommitRequestTopic:
                 buffer, position, version, OffsetCommitRequestPartition._read, 14,
             )
         else:
-            partitions, position = read_structs(buffer, position, version, OffsetCommitRequestPartition._read, 14)
+            partitions, position = read_structs(
+                buffer, position, version, OffsetCommitRequestPartition._read, 14,
+            )
         if version < 8:
             tags = None
         elif buffer[position]:
@@ -241,7 +244,7 @@ class OffsetCommitRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetCommitRequest:
-        return read_message("OffsetCommitRequest", cls._read, buffer, position, version, (2, 10))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -298,7 +301,9 @@ class OffsetCommitRequest:
             (retention_time_ms,) = _q.unpack_from(buffer, position)
             position += 8
         if version >= 8:
-            topics, position = read_compact_structs(buffer, position, version, OffsetCommitRequestTopic._read, 3)
+            topics, position = read_compact_structs(
+                buffer, position, version, OffsetCommitRequestTopic._read, 3,
+            )
         else:
             topics, position = read_structs(buffer, position, version, OffsetCommitRequestTopic._read, 3)
         if version < 8:
@@ -426,7 +431,9 @@ class OffsetCommitResponseTopic:
                 buffer, position, version, OffsetCommitResponsePartition._read, 6,
             )
         else:
-            partitions, position = read_structs(buffer, position, version, OffsetCommitResponsePartition._read, 6)
+            partitions, position = read_structs(
+                buffer, position, version, OffsetCommitResponsePartition._read, 6,
+            )
         if version < 8:
             tags = None
         elif buffer[position]:
@@ -469,7 +476,7 @@ class OffsetCommitResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetCommitResponse:
-        return read_message("OffsetCommitResponse", cls._read, buffer, position, version, (2, 10))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -495,7 +502,9 @@ class OffsetCommitResponse:
         else:
             throttle_time_ms = 0
         if version >= 8:
-            topics, position = read_compact_structs(buffer, position, version, OffsetCommitResponseTopic._read, 3)
+            topics, position = read_compact_structs(
+                buffer, position, version, OffsetCommitResponseTopic._read, 3,
+            )
         else:
             topics, position = read_structs(buffer, position, version, OffsetCommitResponseTopic._read, 3)
         if version < 8:

@@ -1,6 +1,7 @@
 """OffsetCommitValue.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class OffsetCommitValue:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetCommitValue:
-        return read_message("OffsetCommitValue", cls._read, buffer, position, version, (0, 4))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """OffsetDeleteRequest, OffsetDeleteResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -75,7 +76,9 @@ class OffsetDeleteRequestTopic:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetDeleteRequestTopic, int]:
         name, position = read_string(buffer, position)
-        partitions, position = read_structs(buffer, position, version, OffsetDeleteRequestPartition._read, 4)
+        partitions, position = read_structs(
+            buffer, position, version, OffsetDeleteRequestPartition._read, 4,
+        )
         return OffsetDeleteRequestTopic(name, partitions), position
 
     __eq__ = structs_equal
@@ -105,7 +108,7 @@ class OffsetDeleteRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetDeleteRequest:
-        return read_message("OffsetDeleteRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -170,7 +173,9 @@ class OffsetDeleteResponseTopic:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetDeleteResponseTopic, int]:
         name, position = read_string(buffer, position)
-        partitions, position = read_structs(buffer, position, version, OffsetDeleteResponsePartition._read, 6)
+        partitions, position = read_structs(
+            buffer, position, version, OffsetDeleteResponsePartition._read, 6,
+        )
         return OffsetDeleteResponseTopic(name, partitions), position
 
     __eq__ = structs_equal
@@ -207,7 +212,7 @@ class OffsetDeleteResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetDeleteResponse:
-        return read_message("OffsetDeleteResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """OffsetFetchRequest, OffsetFetchResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -273,7 +274,7 @@ class OffsetFetchRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetFetchRequest:
-        return read_message("OffsetFetchRequest", cls._read, buffer, position, version, (1, 10))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -336,11 +337,15 @@ class OffsetFetchRequest:
                 buffer, position, version, OffsetFetchRequestTopic._read, 3,
             )
         elif version >= 2:
-            topics, position = read_nullable_structs(buffer, position, version, OffsetFetchRequestTopic._read, 3)
+            topics, position = read_nullable_structs(
+                buffer, position, version, OffsetFetchRequestTopic._read, 3,
+            )
         else:
             topics, position = read_structs(buffer, position, version, OffsetFetchRequestTopic._read, 3)
         if version >= 8:
-            groups, position = read_compact_structs(buffer, position, version, OffsetFetchRequestGroup._read, 3)
+            groups, position = read_compact_structs(
+                buffer, position, version, OffsetFetchRequestGroup._read, 3,
+            )
         elif version >= 6:
             groups = []
         else:
@@ -491,7 +496,9 @@ class OffsetFetchResponseTopic:
                 buffer, position, version, OffsetFetchResponsePartition._read, 16,
             )
         else:
-            partitions, position = read_structs(buffer, position, version, OffsetFetchResponsePartition._read, 16)
+            partitions, position = read_structs(
+                buffer, position, version, OffsetFetchResponsePartition._read, 16,
+            )
         if version < 6:
             tags = None
         elif buffer[position]:
@@ -661,7 +668,9 @@ class OffsetFetchResponseGroup:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetFetchResponseGroup, int]:
         group_id, position = read_compact_string(buffer, position)
-        topics, position = read_compact_structs(buffer, position, version, OffsetFetchResponseTopics._read, 3)
+        topics, position = read_compact_structs(
+            buffer, position, version, OffsetFetchResponseTopics._read, 3,
+        )
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
         if buffer[position]:
@@ -710,7 +719,7 @@ class OffsetFetchResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetFetchResponse:
-        return read_message("OffsetFetchResponse", cls._read, buffer, position, version, (1, 10))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -753,7 +762,9 @@ class OffsetFetchResponse:
         if version >= 8:
             topics = []
         elif version >= 6:
-            topics, position = read_compact_structs(buffer, position, version, OffsetFetchResponseTopic._read, 3)
+            topics, position = read_compact_structs(
+                buffer, position, version, OffsetFetchResponseTopic._read, 3,
+            )
         else:
             topics, position = read_structs(buffer, position, version, OffsetFetchResponseTopic._read, 3)
         if version >= 8:
@@ -764,7 +775,9 @@ class OffsetFetchResponse:
         else:
             error_code = 0
         if version >= 8:
-            groups, position = read_compact_structs(buffer, position, version, OffsetFetchResponseGroup._read, 5)
+            groups, position = read_compact_structs(
+                buffer, position, version, OffsetFetchResponseGroup._read, 5,
+            )
         elif version >= 6:
             groups = []
         else:

@@ -1,6 +1,7 @@
 """OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -131,9 +132,13 @@ class OffsetForLeaderTopic:
         else:
             topic, position = read_string(buffer, position)
         if version >= 4:
-            partitions, position = read_compact_structs(buffer, position, version, OffsetForLeaderPartition._read, 12)
+            partitions, position = read_compact_structs(
+                buffer, position, version, OffsetForLeaderPartition._read, 12,
+            )
         else:
-            partitions, position = read_structs(buffer, position, version, OffsetForLeaderPartition._read, 12)
+            partitions, position = read_structs(
+                buffer, position, version, OffsetForLeaderPartition._read, 12,
+            )
         if version < 4:
             tags = None
         elif buffer[position]:
@@ -176,7 +181,7 @@ class OffsetForLeaderEpochRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetForLeaderEpochRequest:
-        return read_message("OffsetForLeaderEpochRequest", cls._read, buffer, position, version, (2, 4))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -202,7 +207,9 @@ class OffsetForLeaderEpochRequest:
         else:
             replica_id = -2
         if version >= 4:
-            topics, position = read_compact_structs(buffer, position, version, OffsetForLeaderTopic._read, 3)
+            topics, position = read_compact_structs(
+                buffer, position, version, OffsetForLeaderTopic._read, 3,
+            )
         else:
             topics, position = read_structs(buffer, position, version, OffsetForLeaderTopic._read, 3)
         if version < 4:
@@ -360,7 +367,7 @@ class OffsetForLeaderEpochResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> OffsetForLeaderEpochResponse:
-        return read_message("OffsetForLeaderEpochResponse", cls._read, buffer, position, version, (2, 4))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -382,7 +389,9 @@ class OffsetForLeaderEpochResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         if version >= 4:
-            topics, position = read_compact_structs(buffer, position, version, OffsetForLeaderTopicResult._read, 3)
+            topics, position = read_compact_structs(
+                buffer, position, version, OffsetForLeaderTopicResult._read, 3,
+            )
         else:
             topics, position = read_structs(buffer, position, version, OffsetForLeaderTopicResult._read, 3)
         if version < 4:

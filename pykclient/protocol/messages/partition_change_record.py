@@ -1,6 +1,7 @@
 """PartitionChangeRecord.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class PartitionChangeRecord:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> PartitionChangeRecord:
-        return read_message("PartitionChangeRecord", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """ProduceRequest, ProduceResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -179,9 +180,13 @@ class TopicProduceData:
         else:
             topic_id = ZERO_UUID
         if version >= 9:
-            partition_data, position = read_compact_structs(buffer, position, version, PartitionProduceData._read, 6)
+            partition_data, position = read_compact_structs(
+                buffer, position, version, PartitionProduceData._read, 6,
+            )
         else:
-            partition_data, position = read_structs(buffer, position, version, PartitionProduceData._read, 6)
+            partition_data, position = read_structs(
+                buffer, position, version, PartitionProduceData._read, 6,
+            )
         if version < 9:
             tags = None
         elif buffer[position]:
@@ -230,7 +235,7 @@ class ProduceRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ProduceRequest:
-        return read_message("ProduceRequest", cls._read, buffer, position, version, (3, 13))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -260,7 +265,9 @@ class ProduceRequest:
         acks, timeout_ms = _hi.unpack_from(buffer, position)
         position += 6
         if version >= 9:
-            topic_data, position = read_compact_structs(buffer, position, version, TopicProduceData._read, 3)
+            topic_data, position = read_compact_structs(
+                buffer, position, version, TopicProduceData._read, 3,
+            )
         else:
             topic_data, position = read_structs(buffer, position, version, TopicProduceData._read, 3)
         if version < 9:
@@ -461,7 +468,9 @@ class PartitionProduceResponse:
                 buffer, position, version, BatchIndexAndErrorMessage._read, 6,
             )
         elif version >= 8:
-            record_errors, position = read_structs(buffer, position, version, BatchIndexAndErrorMessage._read, 6)
+            record_errors, position = read_structs(
+                buffer, position, version, BatchIndexAndErrorMessage._read, 6,
+            )
         else:
             record_errors = []
         if version >= 9:
@@ -560,7 +569,9 @@ class TopicProduceResponse:
                 buffer, position, version, PartitionProduceResponse._read, 22,
             )
         else:
-            partition_responses, position = read_structs(buffer, position, version, PartitionProduceResponse._read, 22)
+            partition_responses, position = read_structs(
+                buffer, position, version, PartitionProduceResponse._read, 22,
+            )
         if version < 9:
             tags = None
         elif buffer[position]:
@@ -661,7 +672,7 @@ class ProduceResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ProduceResponse:
-        return read_message("ProduceResponse", cls._read, buffer, position, version, (3, 13))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -687,7 +698,9 @@ class ProduceResponse:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ProduceResponse, int]:
         if version >= 9:
-            responses, position = read_compact_structs(buffer, position, version, TopicProduceResponse._read, 3)
+            responses, position = read_compact_structs(
+                buffer, position, version, TopicProduceResponse._read, 3,
+            )
         else:
             responses, position = read_structs(buffer, position, version, TopicProduceResponse._read, 3)
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
@@ -703,7 +716,9 @@ class ProduceResponse:
                 for _ in range(count):
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0 and version >= 10:
-                        node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 11)
+                        node_endpoints, position = read_compact_structs(
+                            buffer, position, version, NodeEndpoint._read, 11,
+                        )
                     else:
                         tags = tags or {}
                         tags[tag] = bytes(buffer[position:end])

@@ -1,6 +1,7 @@
 """ProducerSnapshot.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class ProducerSnapshot:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ProducerSnapshot:
-        return read_message("ProducerSnapshot", cls._read, buffer, position, version, (1, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """PushTelemetryRequest, PushTelemetryResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class PushTelemetryRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> PushTelemetryRequest:
-        return read_message("PushTelemetryRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -134,7 +135,7 @@ class PushTelemetryResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> PushTelemetryResponse:
-        return read_message("PushTelemetryResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

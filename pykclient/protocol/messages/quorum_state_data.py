@@ -1,6 +1,7 @@
 """QuorumStateData.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ class QuorumStateData:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> QuorumStateData:
-        return read_message("QuorumStateData", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -167,7 +168,9 @@ class QuorumStateData:
         if version >= 1:
             current_voters = []
         else:
-            current_voters, position = read_compact_nullable_structs(buffer, position, version, Voter._read, 5)
+            current_voters, position = read_compact_nullable_structs(
+                buffer, position, version, Voter._read, 5,
+            )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

@@ -1,6 +1,7 @@
 """ReadShareGroupStateRequest, ReadShareGroupStateResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ class ReadShareGroupStateRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ReadShareGroupStateRequest:
-        return read_message("ReadShareGroupStateRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -328,7 +329,9 @@ class ReadStateResult:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        partitions, position = read_compact_structs(buffer, position, version, PartitionResult._read, 21)
+        partitions, position = read_compact_structs(
+            buffer, position, version, PartitionResult._read, 21,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -366,7 +369,7 @@ class ReadShareGroupStateResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ReadShareGroupStateResponse:
-        return read_message("ReadShareGroupStateResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """ReadShareGroupStateSummaryRequest, ReadShareGroupStateSummaryResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ class ReadShareGroupStateSummaryRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ReadShareGroupStateSummaryRequest:
-        return read_message("ReadShareGroupStateSummaryRequest", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -169,7 +170,9 @@ class ReadShareGroupStateSummaryRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReadShareGroupStateSummaryRequest, int]:
         group_id, position = read_compact_string(buffer, position)
-        topics, position = read_compact_structs(buffer, position, version, ReadStateSummaryData._read, 18)
+        topics, position = read_compact_structs(
+            buffer, position, version, ReadStateSummaryData._read, 18,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -290,7 +293,9 @@ class ReadStateSummaryResult:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        partitions, position = read_compact_structs(buffer, position, version, PartitionResult._read, 24)
+        partitions, position = read_compact_structs(
+            buffer, position, version, PartitionResult._read, 24,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -328,7 +333,7 @@ class ReadShareGroupStateSummaryResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ReadShareGroupStateSummaryResponse:
-        return read_message("ReadShareGroupStateSummaryResponse", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -340,7 +345,9 @@ class ReadShareGroupStateSummaryResponse:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReadShareGroupStateSummaryResponse, int]:
-        results, position = read_compact_structs(buffer, position, version, ReadStateSummaryResult._read, 18)
+        results, position = read_compact_structs(
+            buffer, position, version, ReadStateSummaryResult._read, 18,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

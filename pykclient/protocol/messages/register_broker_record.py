@@ -1,6 +1,7 @@
 """RegisterBrokerRecord.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -205,7 +206,7 @@ class RegisterBrokerRecord:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RegisterBrokerRecord:
-        return read_message("RegisterBrokerRecord", cls._read, buffer, position, version, (0, 4))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """RegisterControllerRecord.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -174,7 +175,7 @@ class RegisterControllerRecord:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RegisterControllerRecord:
-        return read_message("RegisterControllerRecord", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -191,7 +192,9 @@ class RegisterControllerRecord:
         controller_id, incarnation_id, zk_migration_ready = _iut.unpack_from(buffer, position)
         position += 21
         incarnation_id = uuid_of(incarnation_id)
-        end_points, position = read_compact_structs(buffer, position, version, ControllerEndpoint._read, 7)
+        end_points, position = read_compact_structs(
+            buffer, position, version, ControllerEndpoint._read, 7,
+        )
         features, position = read_compact_structs(buffer, position, version, ControllerFeature._read, 6)
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

@@ -1,6 +1,7 @@
 """RemoveRaftVoterRequest, RemoveRaftVoterResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class RemoveRaftVoterRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RemoveRaftVoterRequest:
-        return read_message("RemoveRaftVoterRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -123,7 +124,7 @@ class RemoveRaftVoterResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RemoveRaftVoterResponse:
-        return read_message("RemoveRaftVoterResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """RenewDelegationTokenRequest, RenewDelegationTokenResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class RenewDelegationTokenRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RenewDelegationTokenRequest:
-        return read_message("RenewDelegationTokenRequest", cls._read, buffer, position, version, (1, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -132,7 +133,7 @@ class RenewDelegationTokenResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RenewDelegationTokenResponse:
-        return read_message("RenewDelegationTokenResponse", cls._read, buffer, position, version, (1, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

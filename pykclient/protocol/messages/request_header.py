@@ -1,6 +1,7 @@
 """RequestHeader.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class RequestHeader:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> RequestHeader:
-        return read_message("RequestHeader", cls._read, buffer, position, version, (1, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """ResponseHeader.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class ResponseHeader:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ResponseHeader:
-        return read_message("ResponseHeader", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """SaslAuthenticateRequest, SaslAuthenticateResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class SaslAuthenticateRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> SaslAuthenticateRequest:
-        return read_message("SaslAuthenticateRequest", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -129,7 +130,7 @@ class SaslAuthenticateResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> SaslAuthenticateResponse:
-        return read_message("SaslAuthenticateResponse", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

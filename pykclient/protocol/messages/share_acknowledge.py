@@ -1,6 +1,7 @@
 """ShareAcknowledgeRequest, ShareAcknowledgeResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -170,7 +171,9 @@ class AcknowledgeTopic:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        partitions, position = read_compact_structs(buffer, position, version, AcknowledgePartition._read, 6)
+        partitions, position = read_compact_structs(
+            buffer, position, version, AcknowledgePartition._read, 6,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -220,7 +223,7 @@ class ShareAcknowledgeRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareAcknowledgeRequest:
-        return read_message("ShareAcknowledgeRequest", cls._read, buffer, position, version, (1, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -394,7 +397,7 @@ class ShareAcknowledgeTopicResponse:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        partitions, position = read_compact_structs(buffer, position, version, PartitionData._read, 9)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionData._read, 17)
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -505,7 +508,7 @@ class ShareAcknowledgeResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareAcknowledgeResponse:
-        return read_message("ShareAcknowledgeResponse", cls._read, buffer, position, version, (1, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -533,7 +536,9 @@ class ShareAcknowledgeResponse:
         responses, position = read_compact_structs(
             buffer, position, version, ShareAcknowledgeTopicResponse._read, 18,
         )
-        node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 11)
+        node_endpoints, position = read_compact_structs(
+            buffer, position, version, NodeEndpoint._read, 11,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

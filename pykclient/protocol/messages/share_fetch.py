@@ -1,6 +1,7 @@
 """ShareFetchRequest, ShareFetchResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -295,7 +296,7 @@ class ShareFetchRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareFetchRequest:
-        return read_message("ShareFetchRequest", cls._read, buffer, position, version, (1, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -338,7 +339,9 @@ class ShareFetchRequest:
             share_acquire_mode = 0
             is_renew_ack = False
         topics, position = read_compact_structs(buffer, position, version, FetchTopic._read, 18)
-        forgotten_topics_data, position = read_compact_structs(buffer, position, version, ForgottenTopic._read, 18)
+        forgotten_topics_data, position = read_compact_structs(
+            buffer, position, version, ForgottenTopic._read, 18,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -509,7 +512,9 @@ class PartitionData:
         acknowledge_error_message, position = read_compact_nullable_string(buffer, position)
         current_leader, position = LeaderIdAndEpoch._read(buffer, position, version)
         records, position = read_compact_records(buffer, position)
-        acquired_records, position = read_compact_structs(buffer, position, version, AcquiredRecords._read, 19)
+        acquired_records, position = read_compact_structs(
+            buffer, position, version, AcquiredRecords._read, 19,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -557,7 +562,7 @@ class ShareFetchableTopicResponse:
         (topic_id,) = _u.unpack_from(buffer, position)
         position += 16
         topic_id = uuid_of(topic_id)
-        partitions, position = read_compact_structs(buffer, position, version, PartitionData._read, 14)
+        partitions, position = read_compact_structs(buffer, position, version, PartitionData._read, 22)
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -668,7 +673,7 @@ class ShareFetchResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareFetchResponse:
-        return read_message("ShareFetchResponse", cls._read, buffer, position, version, (1, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -689,8 +694,12 @@ class ShareFetchResponse:
         error_message, position = read_compact_nullable_string(buffer, position)
         (acquisition_lock_timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        responses, position = read_compact_structs(buffer, position, version, ShareFetchableTopicResponse._read, 18)
-        node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 11)
+        responses, position = read_compact_structs(
+            buffer, position, version, ShareFetchableTopicResponse._read, 18,
+        )
+        node_endpoints, position = read_compact_structs(
+            buffer, position, version, NodeEndpoint._read, 11,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

@@ -1,6 +1,7 @@
 """ShareGroupCurrentMemberAssignmentValue.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ class ShareGroupCurrentMemberAssignmentValue:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupCurrentMemberAssignmentValue:
-        return read_message("ShareGroupCurrentMemberAssignmentValue", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -129,7 +130,9 @@ class ShareGroupCurrentMemberAssignmentValue:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ShareGroupCurrentMemberAssignmentValue, int]:
         member_epoch, previous_member_epoch, state = _iib.unpack_from(buffer, position)
         position += 9
-        assigned_partitions, position = read_compact_structs(buffer, position, version, TopicPartitions._read, 18)
+        assigned_partitions, position = read_compact_structs(
+            buffer, position, version, TopicPartitions._read, 18,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

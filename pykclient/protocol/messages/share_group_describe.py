@@ -1,6 +1,7 @@
 """ShareGroupDescribeRequest, ShareGroupDescribeResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class ShareGroupDescribeRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupDescribeRequest:
-        return read_message("ShareGroupDescribeRequest", cls._read, buffer, position, version, (1, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -176,7 +177,9 @@ class Assignment:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Assignment, int]:
-        topic_partitions, position = read_compact_structs(buffer, position, version, TopicPartitions._read, 19)
+        topic_partitions, position = read_compact_structs(
+            buffer, position, version, TopicPartitions._read, 19,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -334,7 +337,7 @@ class DescribedGroup:
         group_epoch, assignment_epoch = _ii.unpack_from(buffer, position)
         position += 8
         assignor_name, position = read_compact_string(buffer, position)
-        members, position = read_compact_structs(buffer, position, version, Member._read, 11)
+        members, position = read_compact_structs(buffer, position, version, Member._read, 12)
         (authorized_operations,) = _i.unpack_from(buffer, position)
         position += 4
         if buffer[position]:
@@ -380,7 +383,7 @@ class ShareGroupDescribeResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupDescribeResponse:
-        return read_message("ShareGroupDescribeResponse", cls._read, buffer, position, version, (1, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

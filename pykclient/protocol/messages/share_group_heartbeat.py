@@ -1,6 +1,7 @@
 """ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class ShareGroupHeartbeatRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupHeartbeatRequest:
-        return read_message("ShareGroupHeartbeatRequest", cls._read, buffer, position, version, (1, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -189,7 +190,9 @@ class Assignment:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Assignment, int]:
-        topic_partitions, position = read_compact_structs(buffer, position, version, TopicPartitions._read, 18)
+        topic_partitions, position = read_compact_structs(
+            buffer, position, version, TopicPartitions._read, 18,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -248,7 +251,7 @@ class ShareGroupHeartbeatResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> ShareGroupHeartbeatResponse:
-        return read_message("ShareGroupHeartbeatResponse", cls._read, buffer, position, version, (1, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """StreamsGroupDescribeRequest, StreamsGroupDescribeResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class StreamsGroupDescribeRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> StreamsGroupDescribeRequest:
-        return read_message("StreamsGroupDescribeRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -238,8 +239,12 @@ class Subtopology:
         subtopology_id, position = read_compact_string(buffer, position)
         source_topics, position = read_compact_strings(buffer, position)
         repartition_sink_topics, position = read_compact_strings(buffer, position)
-        state_changelog_topics, position = read_compact_structs(buffer, position, version, TopicInfo._read, 9)
-        repartition_source_topics, position = read_compact_structs(buffer, position, version, TopicInfo._read, 9)
+        state_changelog_topics, position = read_compact_structs(
+            buffer, position, version, TopicInfo._read, 9,
+        )
+        repartition_source_topics, position = read_compact_structs(
+            buffer, position, version, TopicInfo._read, 9,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -289,7 +294,9 @@ class Topology:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Topology, int]:
         (epoch,) = _i.unpack_from(buffer, position)
         position += 4
-        subtopologies, position = read_compact_nullable_structs(buffer, position, version, Subtopology._read, 6)
+        subtopologies, position = read_compact_nullable_structs(
+            buffer, position, version, Subtopology._read, 6,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -590,7 +597,9 @@ class Member:
             user_endpoint, position = Endpoint._read(buffer, position, version)
         client_tags, position = read_compact_structs(buffer, position, version, KeyValue._read, 3)
         task_offsets, position = read_compact_structs(buffer, position, version, TaskOffset._read, 14)
-        task_end_offsets, position = read_compact_structs(buffer, position, version, TaskOffset._read, 14)
+        task_end_offsets, position = read_compact_structs(
+            buffer, position, version, TaskOffset._read, 14,
+        )
         assignment, position = Assignment._read(buffer, position, version)
         target_assignment, position = Assignment._read(buffer, position, version)
         (is_classic,) = _t.unpack_from(buffer, position)
@@ -687,7 +696,7 @@ class DescribedGroup:
             topology = None
         else:
             topology, position = Topology._read(buffer, position, version)
-        members, position = read_compact_structs(buffer, position, version, Member._read, 22)
+        members, position = read_compact_structs(buffer, position, version, Member._read, 28)
         (authorized_operations,) = _i.unpack_from(buffer, position)
         position += 4
         if buffer[position]:
@@ -733,7 +742,7 @@ class StreamsGroupDescribeResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> StreamsGroupDescribeResponse:
-        return read_message("StreamsGroupDescribeResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

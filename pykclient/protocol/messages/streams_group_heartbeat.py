@@ -1,6 +1,7 @@
 """StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -239,10 +240,16 @@ class Subtopology:
         subtopology_id, position = read_compact_string(buffer, position)
         source_topics, position = read_compact_strings(buffer, position)
         source_topic_regex, position = read_compact_strings(buffer, position)
-        state_changelog_topics, position = read_compact_structs(buffer, position, version, TopicInfo._read, 9)
+        state_changelog_topics, position = read_compact_structs(
+            buffer, position, version, TopicInfo._read, 9,
+        )
         repartition_sink_topics, position = read_compact_strings(buffer, position)
-        repartition_source_topics, position = read_compact_structs(buffer, position, version, TopicInfo._read, 9)
-        copartition_groups, position = read_compact_structs(buffer, position, version, CopartitionGroup._read, 4)
+        repartition_source_topics, position = read_compact_structs(
+            buffer, position, version, TopicInfo._read, 9,
+        )
+        copartition_groups, position = read_compact_structs(
+            buffer, position, version, CopartitionGroup._read, 4,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -509,7 +516,7 @@ class StreamsGroupHeartbeatRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> StreamsGroupHeartbeatRequest:
-        return read_message("StreamsGroupHeartbeatRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -576,9 +583,15 @@ class StreamsGroupHeartbeatRequest:
             topology = None
         else:
             topology, position = Topology._read(buffer, position, version)
-        active_tasks, position = read_compact_nullable_structs(buffer, position, version, RequestTaskIds._read, 3)
-        standby_tasks, position = read_compact_nullable_structs(buffer, position, version, RequestTaskIds._read, 3)
-        warmup_tasks, position = read_compact_nullable_structs(buffer, position, version, RequestTaskIds._read, 3)
+        active_tasks, position = read_compact_nullable_structs(
+            buffer, position, version, RequestTaskIds._read, 3,
+        )
+        standby_tasks, position = read_compact_nullable_structs(
+            buffer, position, version, RequestTaskIds._read, 3,
+        )
+        warmup_tasks, position = read_compact_nullable_structs(
+            buffer, position, version, RequestTaskIds._read, 3,
+        )
         process_id, position = read_compact_nullable_string(buffer, position)
         user_endpoint: RequestEndpoint | None
         position += 1
@@ -586,9 +599,15 @@ class StreamsGroupHeartbeatRequest:
             user_endpoint = None
         else:
             user_endpoint, position = RequestEndpoint._read(buffer, position, version)
-        client_tags, position = read_compact_nullable_structs(buffer, position, version, KeyValue._read, 3)
-        task_offsets, position = read_compact_nullable_structs(buffer, position, version, TaskOffset._read, 14)
-        task_end_offsets, position = read_compact_nullable_structs(buffer, position, version, TaskOffset._read, 14)
+        client_tags, position = read_compact_nullable_structs(
+            buffer, position, version, KeyValue._read, 3,
+        )
+        task_offsets, position = read_compact_nullable_structs(
+            buffer, position, version, TaskOffset._read, 14,
+        )
+        task_end_offsets, position = read_compact_nullable_structs(
+            buffer, position, version, TaskOffset._read, 14,
+        )
         (shutdown_application,) = _t.unpack_from(buffer, position)
         position += 1
         if buffer[position]:
@@ -814,8 +833,12 @@ class EndpointToPartitions:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[EndpointToPartitions, int]:
         user_endpoint, position = ResponseEndpoint._read(buffer, position, version)
-        active_partitions, position = read_compact_structs(buffer, position, version, TopicPartition._read, 3)
-        standby_partitions, position = read_compact_structs(buffer, position, version, TopicPartition._read, 3)
+        active_partitions, position = read_compact_structs(
+            buffer, position, version, TopicPartition._read, 3,
+        )
+        standby_partitions, position = read_compact_structs(
+            buffer, position, version, TopicPartition._read, 3,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -897,7 +920,7 @@ class StreamsGroupHeartbeatResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> StreamsGroupHeartbeatResponse:
-        return read_message("StreamsGroupHeartbeatResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -945,13 +968,19 @@ class StreamsGroupHeartbeatResponse:
         ) = _iiii.unpack_from(buffer, position)
         position += 16
         status, position = read_compact_nullable_structs(buffer, position, version, Status._read, 3)
-        active_tasks, position = read_compact_nullable_structs(buffer, position, version, ResponseTaskIds._read, 3)
-        standby_tasks, position = read_compact_nullable_structs(buffer, position, version, ResponseTaskIds._read, 3)
-        warmup_tasks, position = read_compact_nullable_structs(buffer, position, version, ResponseTaskIds._read, 3)
+        active_tasks, position = read_compact_nullable_structs(
+            buffer, position, version, ResponseTaskIds._read, 3,
+        )
+        standby_tasks, position = read_compact_nullable_structs(
+            buffer, position, version, ResponseTaskIds._read, 3,
+        )
+        warmup_tasks, position = read_compact_nullable_structs(
+            buffer, position, version, ResponseTaskIds._read, 3,
+        )
         (endpoint_information_epoch,) = _i.unpack_from(buffer, position)
         position += 4
         partitions_by_user_endpoint, position = read_compact_nullable_structs(
-            buffer, position, version, EndpointToPartitions._read, 4,
+            buffer, position, version, EndpointToPartitions._read, 7,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

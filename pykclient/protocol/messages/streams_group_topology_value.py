@@ -1,6 +1,7 @@
 """StreamsGroupTopologyValue.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -229,10 +230,16 @@ class Subtopology:
         subtopology_id, position = read_compact_string(buffer, position)
         source_topics, position = read_compact_strings(buffer, position)
         source_topic_regex, position = read_compact_strings(buffer, position)
-        state_changelog_topics, position = read_compact_structs(buffer, position, version, TopicInfo._read, 9)
+        state_changelog_topics, position = read_compact_structs(
+            buffer, position, version, TopicInfo._read, 9,
+        )
         repartition_sink_topics, position = read_compact_strings(buffer, position)
-        repartition_source_topics, position = read_compact_structs(buffer, position, version, TopicInfo._read, 9)
-        copartition_groups, position = read_compact_structs(buffer, position, version, CopartitionGroup._read, 4)
+        repartition_source_topics, position = read_compact_structs(
+            buffer, position, version, TopicInfo._read, 9,
+        )
+        copartition_groups, position = read_compact_structs(
+            buffer, position, version, CopartitionGroup._read, 4,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -276,7 +283,7 @@ class StreamsGroupTopologyValue:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> StreamsGroupTopologyValue:
-        return read_message("StreamsGroupTopologyValue", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

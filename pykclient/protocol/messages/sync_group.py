@@ -1,6 +1,7 @@
 """SyncGroupRequest, SyncGroupResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ class SyncGroupRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> SyncGroupRequest:
-        return read_message("SyncGroupRequest", cls._read, buffer, position, version, (0, 5))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -220,9 +221,13 @@ class SyncGroupRequest:
         else:
             protocol_name = None
         if version >= 4:
-            assignments, position = read_compact_structs(buffer, position, version, SyncGroupRequestAssignment._read, 3)
+            assignments, position = read_compact_structs(
+                buffer, position, version, SyncGroupRequestAssignment._read, 3,
+            )
         else:
-            assignments, position = read_structs(buffer, position, version, SyncGroupRequestAssignment._read, 3)
+            assignments, position = read_structs(
+                buffer, position, version, SyncGroupRequestAssignment._read, 3,
+            )
         if version < 4:
             tags = None
         elif buffer[position]:
@@ -279,7 +284,7 @@ class SyncGroupResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> SyncGroupResponse:
-        return read_message("SyncGroupResponse", cls._read, buffer, position, version, (0, 5))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """TransactionLogValue.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -166,7 +167,7 @@ class TransactionLogValue:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> TransactionLogValue:
-        return read_message("TransactionLogValue", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

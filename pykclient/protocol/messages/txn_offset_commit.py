@@ -1,6 +1,7 @@
 """TxnOffsetCommitRequest, TxnOffsetCommitResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -166,7 +167,9 @@ class TxnOffsetCommitRequestTopic:
                 buffer, position, version, TxnOffsetCommitRequestPartition._read, 14,
             )
         else:
-            partitions, position = read_structs(buffer, position, version, TxnOffsetCommitRequestPartition._read, 14)
+            partitions, position = read_structs(
+                buffer, position, version, TxnOffsetCommitRequestPartition._read, 14,
+            )
         if version < 3:
             tags = None
         elif buffer[position]:
@@ -230,7 +233,7 @@ class TxnOffsetCommitRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> TxnOffsetCommitRequest:
-        return read_message("TxnOffsetCommitRequest", cls._read, buffer, position, version, (0, 5))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -294,7 +297,9 @@ class TxnOffsetCommitRequest:
         else:
             group_instance_id = None
         if version >= 3:
-            topics, position = read_compact_structs(buffer, position, version, TxnOffsetCommitRequestTopic._read, 3)
+            topics, position = read_compact_structs(
+                buffer, position, version, TxnOffsetCommitRequestTopic._read, 3,
+            )
         else:
             topics, position = read_structs(buffer, position, version, TxnOffsetCommitRequestTopic._read, 3)
         if version < 3:
@@ -408,7 +413,9 @@ class TxnOffsetCommitResponseTopic:
                 buffer, position, version, TxnOffsetCommitResponsePartition._read, 6,
             )
         else:
-            partitions, position = read_structs(buffer, position, version, TxnOffsetCommitResponsePartition._read, 6)
+            partitions, position = read_structs(
+                buffer, position, version, TxnOffsetCommitResponsePartition._read, 6,
+            )
         if version < 3:
             tags = None
         elif buffer[position]:
@@ -451,7 +458,7 @@ class TxnOffsetCommitResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> TxnOffsetCommitResponse:
-        return read_message("TxnOffsetCommitResponse", cls._read, buffer, position, version, (0, 5))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -473,9 +480,13 @@ class TxnOffsetCommitResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         if version >= 3:
-            topics, position = read_compact_structs(buffer, position, version, TxnOffsetCommitResponseTopic._read, 3)
+            topics, position = read_compact_structs(
+                buffer, position, version, TxnOffsetCommitResponseTopic._read, 3,
+            )
         else:
-            topics, position = read_structs(buffer, position, version, TxnOffsetCommitResponseTopic._read, 3)
+            topics, position = read_structs(
+                buffer, position, version, TxnOffsetCommitResponseTopic._read, 3,
+            )
         if version < 3:
             tags = None
         elif buffer[position]:

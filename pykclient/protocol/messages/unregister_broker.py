@@ -1,6 +1,7 @@
 """UnregisterBrokerRequest, UnregisterBrokerResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class UnregisterBrokerRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UnregisterBrokerRequest:
-        return read_message("UnregisterBrokerRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -107,7 +108,7 @@ class UnregisterBrokerResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UnregisterBrokerResponse:
-        return read_message("UnregisterBrokerResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """UnregisterBrokerRecord.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class UnregisterBrokerRecord:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UnregisterBrokerRecord:
-        return read_message("UnregisterBrokerRecord", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """UpdateFeaturesRequest, UpdateFeaturesResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ class UpdateFeaturesRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UpdateFeaturesRequest:
-        return read_message("UpdateFeaturesRequest", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -152,7 +153,9 @@ class UpdateFeaturesRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[UpdateFeaturesRequest, int]:
         (timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
-        feature_updates, position = read_compact_structs(buffer, position, version, FeatureUpdateKey._read, 5)
+        feature_updates, position = read_compact_structs(
+            buffer, position, version, FeatureUpdateKey._read, 5,
+        )
         if version >= 1:
             (validate_only,) = _t.unpack_from(buffer, position)
             position += 1
@@ -253,7 +256,7 @@ class UpdateFeaturesResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UpdateFeaturesResponse:
-        return read_message("UpdateFeaturesResponse", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -275,7 +278,9 @@ class UpdateFeaturesResponse:
         if version >= 2:
             results = []
         else:
-            results, position = read_compact_structs(buffer, position, version, UpdatableFeatureResult._read, 5)
+            results, position = read_compact_structs(
+                buffer, position, version, UpdatableFeatureResult._read, 5,
+            )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

@@ -1,6 +1,7 @@
 """UpdateRaftVoterRequest, UpdateRaftVoterResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -184,7 +185,7 @@ class UpdateRaftVoterRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UpdateRaftVoterRequest:
-        return read_message("UpdateRaftVoterRequest", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -310,7 +311,7 @@ class UpdateRaftVoterResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> UpdateRaftVoterResponse:
-        return read_message("UpdateRaftVoterResponse", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """VoteRequest, VoteResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -183,7 +184,9 @@ class RequestTopicData:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestTopicData, int]:
         topic_name, position = read_compact_string(buffer, position)
-        partitions, position = read_compact_structs(buffer, position, version, RequestPartitionData._read, 25)
+        partitions, position = read_compact_structs(
+            buffer, position, version, RequestPartitionData._read, 25,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -227,7 +230,7 @@ class VoteRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> VoteRequest:
-        return read_message("VoteRequest", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -346,7 +349,9 @@ class ResponseTopicData:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseTopicData, int]:
         topic_name, position = read_compact_string(buffer, position)
-        partitions, position = read_compact_structs(buffer, position, version, ResponsePartitionData._read, 16)
+        partitions, position = read_compact_structs(
+            buffer, position, version, ResponsePartitionData._read, 16,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -440,7 +445,7 @@ class VoteResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> VoteResponse:
-        return read_message("VoteResponse", cls._read, buffer, position, version, (0, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -472,7 +477,9 @@ class VoteResponse:
             for _ in range(count):
                 tag, position, end = read_tag(buffer, position, tag)
                 if tag == 0 and version >= 1:
-                    node_endpoints, position = read_compact_structs(buffer, position, version, NodeEndpoint._read, 8)
+                    node_endpoints, position = read_compact_structs(
+                        buffer, position, version, NodeEndpoint._read, 8,
+                    )
                 else:
                     tags = tags or {}
                     tags[tag] = bytes(buffer[position:end])

@@ -1,6 +1,7 @@
 """VotersRecord.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -214,7 +215,7 @@ class VotersRecord:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> VotersRecord:
-        return read_message("VotersRecord", cls._read, buffer, position, version, (0, 0))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -229,7 +230,7 @@ class VotersRecord:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[VotersRecord, int]:
         (version_,) = _h.unpack_from(buffer, position)
         position += 2
-        voters, position = read_compact_structs(buffer, position, version, Voter._read, 23)
+        voters, position = read_compact_structs(buffer, position, version, Voter._read, 27)
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

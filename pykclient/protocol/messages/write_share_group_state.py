@@ -1,6 +1,7 @@
 """WriteShareGroupStateRequest, WriteShareGroupStateResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -235,7 +236,7 @@ class WriteShareGroupStateRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> WriteShareGroupStateRequest:
-        return read_message("WriteShareGroupStateRequest", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -379,7 +380,7 @@ class WriteShareGroupStateResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> WriteShareGroupStateResponse:
-        return read_message("WriteShareGroupStateResponse", cls._read, buffer, position, version, (0, 1))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append

@@ -1,6 +1,7 @@
 """WriteTxnMarkersRequest, WriteTxnMarkersResponse.
 
-Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate: python -m pykclient.protocol.specs.generate
+Generated from pykclient/protocol/specs/tables; change nothing here. To regenerate:
+python -m pykclient.protocol.specs.generate
 """
 
 from __future__ import annotations
@@ -130,7 +131,9 @@ class WritableTxnMarker:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[WritableTxnMarker, int]:
         producer_id, producer_epoch, transaction_result = _qht.unpack_from(buffer, position)
         position += 11
-        topics, position = read_compact_structs(buffer, position, version, WritableTxnMarkerTopic._read, 3)
+        topics, position = read_compact_structs(
+            buffer, position, version, WritableTxnMarkerTopic._read, 3,
+        )
         if version >= 2:
             coordinator_epoch, transaction_version = _ib.unpack_from(buffer, position)
             position += 5
@@ -178,7 +181,7 @@ class WriteTxnMarkersRequest:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> WriteTxnMarkersRequest:
-        return read_message("WriteTxnMarkersRequest", cls._read, buffer, position, version, (1, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -321,7 +324,9 @@ class WritableTxnMarkerResult:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[WritableTxnMarkerResult, int]:
         (producer_id,) = _q.unpack_from(buffer, position)
         position += 8
-        topics, position = read_compact_structs(buffer, position, version, WritableTxnMarkerTopicResult._read, 3)
+        topics, position = read_compact_structs(
+            buffer, position, version, WritableTxnMarkerTopicResult._read, 3,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
@@ -359,7 +364,7 @@ class WriteTxnMarkersResponse:
 
     @classmethod
     def read(cls, buffer: Buffer, version: int, position: int = 0) -> WriteTxnMarkersResponse:
-        return read_message("WriteTxnMarkersResponse", cls._read, buffer, position, version, (1, 2))
+        return read_message(cls, buffer, position, version)
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
@@ -371,7 +376,9 @@ class WriteTxnMarkersResponse:
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[WriteTxnMarkersResponse, int]:
-        markers, position = read_compact_structs(buffer, position, version, WritableTxnMarkerResult._read, 10)
+        markers, position = read_compact_structs(
+            buffer, position, version, WritableTxnMarkerResult._read, 10,
+        )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:

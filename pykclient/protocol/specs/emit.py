@@ -1,7 +1,8 @@
 """The text of a generated class: constructor, reader and writer as straight-line code.
 
-Owns: how a struct's layout becomes Python. Adjacent fixed-size fields share one `Struct`, and where versions differ a chain of plain
-`if`s picks the layout, newest first. Runs at development time only; the style of its output is the style we would write by hand.
+Owns: how a struct's layout becomes Python. Adjacent fixed-size fields share one `Struct`, and where versions differ a
+chain of plain `if`s picks the layout, newest first. Runs at development time only; what it writes should read as if
+written by hand.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def steps_of(struct: StructClass) -> list[Step]:
 
 
 def chain(branches: list[tuple[Versions, list[str]]], *, total: bool = False) -> list[str]:
-    """`if version >= ...` over ranges, newest first. `total`: each branch assigns something, so the last one is an else."""
+    """`if version >= ...` over ranges, newest first. `total`: each branch assigns something, so none is left out."""
     if not total:
         while branches and not branches[-1][1]:
             branches = branches[:-1]
@@ -97,7 +98,9 @@ class Emitter:
         lines = ["@dataclass(init=False, repr=False, eq=False, match_args=False)", f"class {struct.name}:"]
         quoted = [f'"{name}"' for name in names]
         body = [f'"""{self._doc(struct)}"""', ""]
-        body += _fill("__slots__ = (", quoted[:-1] + [quoted[-1] + ("," if len(quoted) == 1 else "")], ")") if quoted else ["__slots__ = ()"]
+        if len(quoted) == 1:
+            quoted[0] += ","
+        body += _fill("__slots__ = (", quoted, ")")
         body.append("")
         body += [f"{a.name}: {a.python_type}" for a in struct.attributes]
         if struct.is_ever_flexible:
@@ -150,7 +153,9 @@ class Emitter:
             parameters.append("unknown_tags: dict[int, bytes] | None = None")
             assigns.append("self.unknown_tags = unknown_tags")
         head = "def __init__(" + ", ".join(parameters) + ") -> None:"
-        lines = [head] if len(head) <= LINE_WIDTH else ["def __init__(", *indent(f"{p}," for p in parameters), ") -> None:"]
+        lines = (
+            [head] if len(head) <= LINE_WIDTH else ["def __init__(", *indent(f"{p}," for p in parameters), ") -> None:"]
+        )
         return [*lines, *indent(assigns or ["pass"])]
 
     def _is_set(self, struct: StructClass) -> list[str]:
@@ -164,7 +169,6 @@ class Emitter:
         ]
 
     def _public(self, struct: StructClass) -> list[str]:
-        versions = f"{struct.range.low}, {struct.range.high}"
         self.use("Buffer")
         return [
             "def write(self, version: int) -> bytes:",
@@ -172,7 +176,7 @@ class Emitter:
             "",
             "@classmethod",
             f"def read(cls, buffer: Buffer, version: int, position: int = 0) -> {struct.name}:",
-            f'    return {self.use("read_message")}("{struct.name}", cls._read, buffer, position, version, ({versions}))',
+            f"    return {self.use('read_message')}(cls, buffer, position, version)",
         ]
 
     # ---- reading ----
@@ -269,7 +273,7 @@ class Emitter:
         if a.struct is not None:
             helper = self.use(f"read_{compact}{null}structs")
             arguments = ["buffer", "position", "version", f"{a.struct.name}._read", str(a.struct.size_min())]
-            return _fill(f"{head}{helper}(", arguments, ")")
+            return _fill(f"{head}{helper}(", arguments, ")", width=LINE_WIDTH - 12)
         if element in ("string", "uuid"):
             return [f"{head}{self.use(f'read_{compact}{null}{element}s')}(buffer, position)"]
         numbers = self.use(f"read_{compact}{null}numbers")
@@ -312,7 +316,11 @@ class Emitter:
             "if position != end:",
             f"    raise {self.use('tag_end_missed')}(tag, position, end)",
         ]
-        start = [f"count, position = {self.use('read_tag_count')}(buffer, position)", "tag = -1", "for _ in range(count):"]
+        start = [
+            f"count, position = {self.use('read_tag_count')}(buffer, position)",
+            "tag = -1",
+            "for _ in range(count):",
+        ]
         return [*start, *indent(loop)]
 
     # ---- writing ----
@@ -451,10 +459,10 @@ def struct_name(code: str) -> str:
 LINE_WIDTH = 108  # Code inside a method is indented by eight columns or more.
 
 
-def _fill(head: str, items: list[str], tail: str, *, separator: str = ", ") -> list[str]:
+def _fill(head: str, items: list[str], tail: str, *, separator: str = ", ", width: int = LINE_WIDTH) -> list[str]:
     """On one line if it fits, else with the items filled into indented lines."""
     line = head + separator.join(items) + tail
-    if len(line) <= LINE_WIDTH:
+    if len(line) <= width:
         return [line]
     return [head, *indent(_filled_lines(items, separator)), tail]
 

@@ -2,8 +2,8 @@
 
     python -m pykclient.protocol.specs.generate [--check]
 
-Owns: which files exist and what frames their classes. `--check` writes nothing and fails when a file is not current. Runs at
-development time only; the client never imports it.
+Owns: which files exist and what frames their classes. `--check` writes nothing and fails when a file is not current.
+Runs at development time only; the client never imports it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,16 @@ def message_module(specs: list[Spec]) -> str:
     bodies = ["\n".join(line.rstrip() for line in emitter.emit_class(struct)) for struct in classes]
     types = ", ".join(spec.name for spec in specs)
     text = "\n\n\n".join(bodies)
-    lines = [f'"""{types}.', "", f"{NOTICE} To regenerate: {COMMAND}", '"""', "", "from __future__ import annotations", ""]
+    lines = [
+        f'"""{types}.',
+        "",
+        f"{NOTICE} To regenerate:",
+        COMMAND,
+        '"""',
+        "",
+        "from __future__ import annotations",
+        "",
+    ]
     lines.append("from dataclasses import dataclass")
     if emitter.codes:
         lines.append("from struct import Struct")
@@ -71,14 +80,16 @@ def _is_own(module: ModuleType, name: str) -> bool:
 def index_module(tables: dict[str, list[Spec]]) -> str:
     """`messages/__init__.py`: the API keys and, without importing any message, where each one is."""
     apis = sorted(
-        (specs[0].key or 0, module, specs[0], specs[1]) for module, specs in tables.items() if specs[0].kind == "request"
+        (specs[0].key or 0, module, specs[0], specs[1])
+        for module, specs in tables.items()
+        if specs[0].kind == "request"
     )
     keys = [f"    {module.upper()} = {key}" for key, module, _, _ in apis]
     rows = []
     for _, module, request, _ in apis:
         flexible = request.flexible & request.versions
         facts = f"{request.versions.low}, {request.versions.high}, {flexible.low if flexible else None}"
-        listeners = "(" + "".join(f'"{name}", ' for name in request.listeners).strip() + ")"
+        listeners = "_" + "_AND_".join(request.listeners).upper()
         name = request.name.removesuffix("Request")
         unstable = request.latest_version_unstable
         rows.append(f'    ApiInfo(ApiKey.{module.upper()}, "{name}", {facts}, {listeners}, {unstable}),')
@@ -87,7 +98,9 @@ def index_module(tables: dict[str, list[Spec]]) -> str:
 
 INDEX = '''"""Every Kafka message, one module per API; importing this package imports none of them.
 
-{notice} To regenerate: {command}
+{notice} To regenerate:
+{command}
+
 Requests and responses live in the module of their API (`messages.fetch`), everything else in a module of its own
 (`messages.offset_commit_key`).
 """
@@ -136,6 +149,10 @@ class ApiInfo:
     def _module(self) -> Any:
         return importlib.import_module(f"{{__name__}}.{{self.key.name.lower()}}")
 
+
+_BROKER = ("broker",)
+_CONTROLLER = ("controller",)
+_BROKER_AND_CONTROLLER = ("broker", "controller")
 
 APIS: tuple[ApiInfo, ...] = (
 {rows}

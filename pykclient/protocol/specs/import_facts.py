@@ -2,8 +2,8 @@
 
     python -m pykclient.protocol.specs.import_facts [--to FOLDER] JAR...
 
-Owns: the way from Kafka's JSON to our notation. It takes names, types, versions, nullability, tags and defaults, and leaves the
-descriptions behind. Runs at development time only; must never be imported by the client.
+Owns: the way from Kafka's JSON to our notation. It takes names, types, versions, nullability, tags and defaults, and
+leaves the descriptions behind. Runs at development time only; must never be imported by the client.
 """
 
 from __future__ import annotations
@@ -75,8 +75,10 @@ def _field(facts: dict[str, Any]) -> Field:
 
 
 def _default(facts: dict[str, Any]) -> str | None:
-    """Specs write numbers and booleans as JSON values or as strings. A null default is the string "null": Kafka's own reader takes
-    a bare `null` as "no default given", so the type's zero applies there."""
+    """Specs write numbers and booleans as JSON values or as strings.
+
+    A null default is the string "null": Kafka takes a bare `null` as "no default given", and the type's zero applies.
+    """
     default = facts.get("default")
     if default is None:
         return None

@@ -1,7 +1,7 @@
 """From specs to classes: which Python class each struct becomes, and what it looks like in each version.
 
-Owns: names (classes, attributes), attribute types and defaults, and the split of a struct's versions into ranges that share one
-layout. Runs at development time only; knows nothing of the text of generated code, which `emit` writes.
+Owns: names (classes, attributes), attribute types and defaults, and the split of a struct's versions into ranges that
+share one layout. Runs at development time only; must know nothing of the text of generated code, which `emit` writes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,14 @@ CODES = {
     "uuid": "16s",
 }
 SIZES = {"bool": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8, "float64": 8, "uuid": 16}
-_PYTHON_TYPES = {"bool": "bool", "float64": "float", "uuid": "UUID", "string": "str", "bytes": "bytes", "records": "Buffer"}
+_PYTHON_TYPES = {
+    "bool": "bool",
+    "float64": "float",
+    "uuid": "UUID",
+    "string": "str",
+    "bytes": "bytes",
+    "records": "Buffer",
+}
 _ZEROS = {"bool": "False", "float64": "0.0", "uuid": "ZERO_UUID", "string": '""', "bytes": 'b""', "records": 'b""'}
 _LOCALS = frozenset({"version", "buffer", "position", "count", "tag", "end", "tags"})
 
@@ -141,10 +148,10 @@ class StructClass:
             kind = attribute.field
             if attribute.is_fixed:
                 size += SIZES[kind.type]
-            elif flexible or (attribute.struct is not None and not kind.is_array and attribute.is_nullable):
-                size += 1
             elif attribute.struct is not None and not kind.is_array:
-                size += attribute.struct._size_min(version)
+                size += 1 if attribute.is_nullable else attribute.struct._size_min(version)
+            elif flexible:
+                size += 1
             else:
                 size += 2 if kind.type == "string" else 4
         return size
@@ -155,7 +162,7 @@ def versions_of(versions: Versions) -> range:
 
 
 def segments(versions: Versions, key: Callable[[int], K]) -> list[tuple[Versions, K]]:
-    """Neighbouring versions with the same key as one range, newest first (the newest is the one that is asked for most)."""
+    """Neighbouring versions with the same key as one range; newest first, since the newest is used the most."""
     found: list[tuple[Versions, K]] = []
     for version in reversed(versions_of(versions)):
         value = key(version)
@@ -226,7 +233,9 @@ class _Builder:
         name = f.element_type
         if name not in self._built:
             common = self._common.get(name)
-            fields, outer = (f.fields, versions) if common is None else (common.fields, common.versions & self._spec.versions)
+            fields, outer = (
+                (f.fields, versions) if common is None else (common.fields, common.versions & self._spec.versions)
+            )
             struct = StructClass(self._class_name(name), outer, self._spec.flexible)
             self._built[name] = struct
             struct.attributes = self._attributes(fields, outer)

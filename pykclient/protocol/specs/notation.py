@@ -1,7 +1,7 @@
 """The field tables: what a message is made of, as facts, in a notation of our own.
 
-Owns: the model (`Spec`, `Struct`, `Field`, `Versions`) and its text form, both ways. One file per API (request and response) or per
-record type. Four spaces of indent open a nested struct. A field line reads
+Owns: the model (`Spec`, `Field`, `CommonStruct`, `Versions`) and its text form, both ways. One file per API (request
+and response) or per other message. A deeper indent opens the struct that the line above it names. A field line reads
 
     Name  type  versions  [null V]  [tag N V]  [default X]  [flexible none]  [ignorable]  [key]  [entity E]
 
@@ -55,7 +55,7 @@ NEVER = Versions(0, -1)
 
 @dataclass(slots=True)
 class Field:
-    """One field. `default` is the written default (None: the type's own zero); `fields` belong to the struct it introduces."""
+    """One field. A `default` of None means the type's own zero; `fields` are those of the struct it introduces."""
 
     name: str
     type: str
