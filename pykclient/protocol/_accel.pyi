@@ -1,0 +1,60 @@
+"""The native twin of pure_twin; see there for what each function does."""
+
+from collections.abc import Sequence
+
+from pykclient.protocol.buffers import Buffer
+from pykclient.protocol.columns import InputColumn, InputHeaders
+from pykclient.protocol.pure import HeaderPairs, Record
+from pykclient.types import ConsumerRecord, TimestampType
+
+def encode_records(
+    records: Sequence[Record], base_timestamp: int, offset_deltas: Sequence[int] | None = None, /
+) -> tuple[bytes, int]: ...
+def decode_records(
+    section: Buffer,
+    count: int,
+    base_offset: int,
+    base_timestamp: int,
+    append_timestamp: int | None,
+    timestamp_type: TimestampType,
+    from_offset: int,
+    topic: str,
+    partition: int,
+    leader_epoch: int | None,
+    /,
+) -> list[ConsumerRecord[bytes | None, bytes | None]]: ...
+def append_columns(
+    section: Buffer,
+    count: int,
+    base_offset: int,
+    base_timestamp: int,
+    append_timestamp: int | None,
+    from_offset: int,
+    row_count: int,
+    arrays: tuple[bytearray, ...],
+    /,
+) -> tuple[int, int, int, int, int]: ...
+def encode_columns(
+    key: InputColumn | None,
+    value: InputColumn | None,
+    headers: InputHeaders | None,
+    timestamps: Buffer | int,
+    row_count: int,
+    rows: Buffer | None,
+    first: int,
+    rows_max: int,
+    bytes_max: int,
+    /,
+) -> tuple[bytes, int, int, int]: ...
+def murmur2(key: Buffer, /) -> int: ...
+def murmur2_column(key: InputColumn, row_count: int, partition_count: int, /) -> bytearray: ...
+def group_rows(partitions: Buffer, partition_count: int, /) -> tuple[bytearray, list[int]]: ...
+def append_record(
+    buffer: bytearray,
+    limit: int,
+    timestamp: int,
+    key: Buffer | None,
+    value: Buffer | None,
+    headers: HeaderPairs | None,
+    /,
+) -> int: ...

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from pykclient.protocol import pure_twin
 from pykclient.protocol.buffers import Buffer
-from pykclient.protocol.pure import Record
+from pykclient.protocol.pure import HeaderPairs, Record
 from pykclient.types import ConsumerRecord, TimestampType
+
+if TYPE_CHECKING:
+    from pykclient.protocol.columns import InputColumn, InputHeaders
 
 MODES = ("auto", "off", "require")
 
@@ -44,8 +47,55 @@ class Implementation(Protocol):
     ) -> list[ConsumerRecord[bytes | None, bytes | None]]:
         """See ``pure.decode_records``."""
 
+    def append_columns(
+        self,
+        section: Buffer,
+        count: int,
+        base_offset: int,
+        base_timestamp: int,
+        append_timestamp: int | None,
+        from_offset: int,
+        row_count: int,
+        arrays: tuple[bytearray, ...],
+        /,
+    ) -> tuple[int, int, int, int, int]:
+        """See ``pure_columns.append_columns``."""
+
+    def encode_columns(
+        self,
+        key: InputColumn | None,
+        value: InputColumn | None,
+        headers: InputHeaders | None,
+        timestamps: Buffer | int,
+        row_count: int,
+        rows: Buffer | None,
+        first: int,
+        rows_max: int,
+        bytes_max: int,
+        /,
+    ) -> tuple[bytes, int, int, int]:
+        """See ``pure_columns.encode_columns``."""
+
     def murmur2(self, key: Buffer, /) -> int:
-        """See ``murmur2.murmur2``."""
+        """See ``pure_murmur2.murmur2``."""
+
+    def murmur2_column(self, key: InputColumn, row_count: int, partition_count: int, /) -> bytearray:
+        """See ``pure_columns.murmur2_column``."""
+
+    def group_rows(self, partitions: Buffer, partition_count: int, /) -> tuple[bytearray, list[int]]:
+        """See ``pure_columns.group_rows``."""
+
+    def append_record(
+        self,
+        buffer: bytearray,
+        limit: int,
+        timestamp: int,
+        key: Buffer | None,
+        value: Buffer | None,
+        headers: HeaderPairs | None,
+        /,
+    ) -> int:
+        """See ``batch_builder.append``."""
 
 
 def _load(mode: str) -> tuple[Implementation, bool]:

@@ -1,6 +1,17 @@
 """Everything that ``_accel.c`` offers, under the same names, in plain Python."""
 
+from pykclient.protocol.batch_builder import append as append_record
 from pykclient.protocol.pure import decode_records, encode_records
+from pykclient.protocol.pure_columns import append_columns, encode_columns, group_rows, murmur2_column
 from pykclient.protocol.pure_murmur2 import murmur2
 
-__all__ = ["decode_records", "encode_records", "murmur2"]
+__all__ = [
+    "append_columns",
+    "append_record",
+    "decode_records",
+    "encode_columns",
+    "encode_records",
+    "group_rows",
+    "murmur2",
+    "murmur2_column",
+]

@@ -1,0 +1,220 @@
+"""Records as columns in Arrow's memory layout: what ``poll_arrow``, ``send_arrow`` and Spark move, with no object per
+record.
+
+Plain buffers in the machine's byte order; pyarrow is not imported here, ``pyarrow.py_buffer`` takes every field as it
+is. Any thread, one at a time per Columns. It must never leave a half-appended batch behind: a corrupt one changes
+nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pykclient.errors import UsageError
+from pykclient.protocol import accel, legacy_records
+from pykclient.protocol.batch_header import BatchHeader, check_batch
+from pykclient.protocol.buffers import Buffer
+from pykclient.protocol.compression import DECOMPRESSED_BYTES_MAX
+from pykclient.protocol.records import OFFSET_MIN, encode_batch, read_header, records_section
+from pykclient.types import TimestampType
+
+
+def _first_offset() -> bytearray:
+    return bytearray(4)
+
+
+@dataclass(slots=True)
+class BinaryColumn:
+    """Byte strings: int32 offsets (one more than rows), the bytes end to end, and a bit per row that says "not
+    null"."""
+
+    offsets: bytearray = field(default_factory=_first_offset)
+    data: bytearray = field(default_factory=bytearray)
+    validity: bytearray = field(default_factory=bytearray)
+    null_count: int = 0
+
+
+@dataclass(slots=True)
+class HeaderColumns:
+    """Record headers as a list column: ``offsets`` says where the headers of each row begin. Names are UTF-8, never
+    null."""
+
+    offsets: bytearray = field(default_factory=_first_offset)
+    count: int = 0
+    name_offsets: bytearray = field(default_factory=_first_offset)
+    name_data: bytearray = field(default_factory=bytearray)
+    value: BinaryColumn = field(default_factory=BinaryColumn)
+
+
+@dataclass(slots=True)
+class Columns:
+    """Decoded records, a row each. ``append_batch`` adds more; ``offsets`` and ``timestamps`` are int64,
+    ``timestamp_types`` int8."""
+
+    headers: HeaderColumns | None = None
+    """Given, headers are decoded too; None leaves them out."""
+    row_count: int = 0
+    offsets: bytearray = field(default_factory=bytearray)
+    timestamps: bytearray = field(default_factory=bytearray)
+    timestamp_types: bytearray = field(default_factory=bytearray)
+    key: BinaryColumn = field(default_factory=BinaryColumn)
+    value: BinaryColumn = field(default_factory=BinaryColumn)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes held in keys, values and headers."""
+        size = len(self.key.data) + len(self.value.data)
+        if self.headers is not None:
+            size += len(self.headers.name_data) + len(self.headers.value.data)
+        return size
+
+    def append_batch(
+        self,
+        buffer: Buffer,
+        header: BatchHeader,
+        *,
+        from_offset: int = OFFSET_MIN,
+        check_crc: bool = True,
+        bytes_max: int = DECOMPRESSED_BYTES_MAX,
+    ) -> int:
+        """Decode one batch (any magic) onto the end; gives the rows added. Skip control batches by their header
+        first."""
+        if check_crc:
+            check_batch(buffer, header)
+        if header.magic < 2:
+            buffer, header = _as_v2(buffer, header, bytes_max)
+        section = records_section(buffer, header, bytes_max=bytes_max)
+        append_time = header.max_timestamp if header.timestamp_type is TimestampType.LOG_APPEND_TIME else None
+        try:
+            rows, key_nulls, value_nulls, header_count, header_nulls = accel.active.append_columns(
+                section,
+                header.record_count,
+                header.base_offset,
+                header.base_timestamp,
+                append_time,
+                from_offset,
+                self.row_count,
+                self._arrays(),
+            )
+        except OverflowError:
+            raise UsageError("one column cannot hold more than 2 GiB; begin new columns") from None
+        self.row_count += rows
+        self.key.null_count += key_nulls
+        self.value.null_count += value_nulls
+        self.timestamp_types += bytes((header.timestamp_type & 0xFF,)) * rows
+        if self.headers is not None:
+            self.headers.count += header_count
+            self.headers.value.null_count += header_nulls
+        return rows
+
+    def _arrays(self) -> tuple[bytearray, ...]:
+        key, value, headers = self.key, self.value, self.headers
+        arrays = (
+            self.offsets, self.timestamps,
+            key.offsets, key.data, key.validity,
+            value.offsets, value.data, value.validity,
+        )  # fmt: skip
+        if headers is None:
+            return arrays
+        return (
+            *arrays,
+            headers.offsets, headers.name_offsets, headers.name_data,
+            headers.value.offsets, headers.value.data, headers.value.validity,
+        )  # fmt: skip
+
+
+def _as_v2(buffer: Buffer, header: BatchHeader, bytes_max: int) -> tuple[bytes, BatchHeader]:
+    """An old message (set) written again as a v2 batch: old formats are too rare for a second column decoder."""
+    records = legacy_records.decode_message(buffer, header, "", 0, OFFSET_MIN, bytes_max)
+    batch = encode_batch(
+        [(record.timestamp, record.key, record.value, None) for record in records],
+        base_offset=records[0].offset,
+        offsets=[record.offset for record in records],
+    )
+    again = read_header(batch)
+    assert again is not None
+    return batch, again._replace(attributes=header.attributes & ~7, magic=header.magic)
+
+
+class InputColumn(NamedTuple):
+    """A column of byte strings to be sent, as Arrow holds it; buffers are only read."""
+
+    offsets: Buffer
+    """int32 or int64, see ``offset_bytes``."""
+    data: Buffer
+    validity: Buffer | None = None
+    """A bit per row, lowest first; None when no row is null."""
+    offset_bytes: int = 4
+    first_row: int = 0
+    """Where the column begins within the buffers; Arrow slices share them."""
+
+
+class InputHeaders(NamedTuple):
+    """A list column of headers to be sent; ``offsets`` are int32."""
+
+    offsets: Buffer
+    names: InputColumn
+    values: InputColumn
+    validity: Buffer | None = None
+    first_row: int = 0
+
+
+class EncodedRows(NamedTuple):
+    """The records section of one batch made from columns."""
+
+    section: bytes
+    row_count: int
+    base_timestamp: int
+    max_timestamp: int
+
+
+def encode_rows(
+    *,
+    row_count: int,
+    timestamps: Buffer | int,
+    key: InputColumn | None,
+    value: InputColumn | None,
+    headers: InputHeaders | None = None,
+    rows: Buffer | None = None,
+    first: int = 0,
+    rows_max: int = 2**31 - 1,
+    bytes_max: int = 2**31 - 1,
+) -> EncodedRows:
+    """Encode rows as the records of one batch, until the rows, ``rows_max`` or ``bytes_max`` are reached; at least
+    one is taken.
+
+    ``row_count`` is the length of the columns. ``rows`` is an int32 selection of them (those of one partition, see
+    ``group_rows``), ``first`` is where in it to go on; without it, rows ``first`` and on are taken. ``timestamps``
+    are int64 milliseconds or one for all.
+    """
+    return EncodedRows(
+        *accel.active.encode_columns(key, value, headers, timestamps, row_count, rows, first, rows_max, bytes_max)
+    )
+
+
+def partitions_for_keys(key: InputColumn, row_count: int, partition_count: int) -> bytearray:
+    """int32 per row: the partition the default partitioner gives the key, -1 where the key is null."""
+    return accel.active.murmur2_column(key, row_count, partition_count)
+
+
+def group_rows(partitions: Buffer, partition_count: int) -> tuple[bytearray, list[int]]:
+    """Row numbers (int32) sorted by partition, in order within each; and where each partition's rows begin (one entry
+    more at the end).
+
+    ``partitions`` is int32 per row, each within 0 to ``partition_count``: give rows with null keys a partition first.
+    """
+    return accel.active.group_rows(partitions, partition_count)
+
+
+__all__ = [
+    "BinaryColumn",
+    "Columns",
+    "EncodedRows",
+    "HeaderColumns",
+    "InputColumn",
+    "InputHeaders",
+    "encode_rows",
+    "group_rows",
+    "partitions_for_keys",
+]
