@@ -49,7 +49,10 @@ class Coordinators:
         )
         answer = response.coordinators[0] if response.coordinators else response
         if answer.error_code != 0:
-            raise error_for_code(answer.error_code)(answer.error_message, **_context(kind, key))
+            error = error_for_code(answer.error_code)
+            if kind is CoordinatorKind.GROUP:
+                raise error(answer.error_message, group_id=key)
+            raise error(answer.error_message, transactional_id=key)
         self._nodes[kind, key] = answer.node_id
         return answer.node_id
 
@@ -59,6 +62,3 @@ def _question(kind: CoordinatorKind, key: str, version: int) -> FindCoordinatorR
         return FindCoordinatorRequest(key_type=kind, coordinator_keys=[key])
     return FindCoordinatorRequest(key=key, key_type=kind)
 
-
-def _context(kind: CoordinatorKind, key: str) -> dict[str, str]:
-    return {"group_id" if kind is CoordinatorKind.GROUP else "transactional_id": key}

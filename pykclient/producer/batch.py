@@ -159,8 +159,12 @@ class RecordFuture(tuple[ProducerBatch, int, int, int, int]):
             loop = get_running_loop()
             arrived = loop.create_future()
 
+            def arrive() -> None:
+                if not arrived.done():  # the awaiting task may have been cancelled meanwhile
+                    arrived.set_result(None)
+
             def wake(future: RecordFuture) -> None:
-                loop.call_soon_threadsafe(lambda: arrived.done() or arrived.set_result(None))
+                loop.call_soon_threadsafe(arrive)
 
             self.add_done_callback(wake)
             yield from arrived.__await__()

@@ -8,13 +8,15 @@ from __future__ import annotations
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from pykclient.protocol.murmur2 import murmur2
+from pykclient.protocol.murmur2 import murmur2, to_positive
 
 
-class Partitions(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Partitions:
     """A topic's partitions as the client sees them now. ``available`` have a leader; it is empty when none has."""
 
     count: int
@@ -31,11 +33,6 @@ class Random(Protocol):
 
 # (key bytes or None, partitions) -> partition. What every named partitioner below is, and what a user's callable is wrapped into.
 KeyPartitioner = Callable[["bytes | None", Partitions], int]
-
-
-def partition_for_key(key: bytes, partition_count: int) -> int:
-    """Where Java's default partitioner puts this key: murmur2 made non-negative by dropping the sign bit."""
-    return (murmur2(key) & 0x7FFFFFFF) % partition_count
 
 
 class StickyPartition:
@@ -154,7 +151,7 @@ def fnv1a(key: bytes) -> int:
 
 _HASHES: dict[str, Callable[[bytes], int]] = {
     "consistent": zlib.crc32,
-    "murmur2": lambda key: murmur2(key) & 0x7FFFFFFF,
+    "murmur2": lambda key: to_positive(murmur2(key)),
     "fnv1a": fnv1a,
 }
 

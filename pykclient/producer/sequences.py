@@ -18,6 +18,11 @@ SEQUENCE_MASK = 0x7FFFFFFF
 EPOCH_MAX = 0x7FFF - 1  # the last epoch is the broker's, to fence with
 
 
+def _before(sequence: int, other: int) -> bool:
+    """Whether a sequence comes before another; numbers wrap, so the distance decides."""
+    return sequence != other and (other - sequence) & SEQUENCE_MASK < 0x40000000
+
+
 class ProducerIdAndEpoch(NamedTuple):
     """Who writes. Both are -1 while the broker has not given an id."""
 
@@ -50,7 +55,7 @@ class Sequences:
     def __init__(self) -> None:
         self.identity = ProducerIdAndEpoch()
         self._partitions: dict[TopicPartition, PartitionSequences] = {}
-        self._to_restart: set[TopicPartition] = set()
+        self._gaps: dict[TopicPartition, int] = {}  # partitions that need a new epoch -> the first sequence that will never be written
 
     def of(self, topic_partition: TopicPartition) -> PartitionSequences:
         """The partition's entry, made on first use."""
@@ -62,7 +67,7 @@ class Sequences:
     @property
     def epoch_bump_wanted(self) -> bool:
         """A gap was left behind: the producer needs a new epoch before those partitions can go on."""
-        return bool(self._to_restart)
+        return bool(self._gaps)
 
     def has_in_flight(self) -> bool:
         """Whether any batch anywhere has no outcome yet."""
@@ -72,9 +77,12 @@ class Sequences:
 
     def may_drain(self, batch: ProducerBatch) -> bool:
         """Whether this batch, the first of its queue, may leave now."""
-        if not self.identity.valid or self._to_restart:
+        if not self.identity.valid:
             return False
         entry = self.of(batch.topic_partition)
+        gap = self._gaps.get(batch.topic_partition)
+        if gap is not None and not (batch.has_sequence and _before(batch.base_sequence, gap)):
+            return False  # what lies before the gap is settled under the old epoch, the rest waits for the new one
         if not batch.has_sequence:
             if entry.in_flight and entry.identity != self.identity:
                 return False  # sequence 0 of the new epoch must not overtake what is still out under the old one
@@ -128,8 +136,7 @@ class Sequences:
         if (batch.producer_id, batch.producer_epoch) != tuple(entry.identity):
             return
         last = batch.last_sequence
-        newer = (last - entry.last_acked_sequence) & SEQUENCE_MASK < 0x40000000
-        if entry.last_acked_sequence == NO_SEQUENCE or newer:
+        if entry.last_acked_sequence == NO_SEQUENCE or _before(entry.last_acked_sequence, last):
             entry.last_acked_sequence = last
         if base_offset >= 0:
             entry.last_acked_offset = max(entry.last_acked_offset, base_offset + batch.record_count - 1)
@@ -152,7 +159,7 @@ class Sequences:
         entry = self.of(batch.topic_partition)
         following = (batch.last_sequence + 1) & SEQUENCE_MASK
         known = entry.unresolved_sequence
-        if known == NO_SEQUENCE or (following - known) & SEQUENCE_MASK < 0x40000000:
+        if known == NO_SEQUENCE or _before(known, following):
             entry.unresolved_sequence = following
 
     def is_unresolved(self, topic_partition: TopicPartition) -> bool:
@@ -184,17 +191,26 @@ class Sequences:
         distance = batch.record_count
         entry.next_sequence = (entry.next_sequence - distance) & SEQUENCE_MASK
         for later in entry.in_flight:
-            if (later.base_sequence - batch.base_sequence) & SEQUENCE_MASK < 0x40000000:
+            if _before(batch.base_sequence, later.base_sequence):
                 later.base_sequence = (later.base_sequence - distance) & SEQUENCE_MASK
                 later.sealed = None
 
-    def restart(self, topic_partition: TopicPartition) -> None:
-        """The partition needs a new epoch (idempotent, not transactional)."""
-        self._to_restart.add(topic_partition)
+    def restart(self, topic_partition: TopicPartition, from_sequence: int) -> None:
+        """The partition needs a new epoch from this sequence on, which was not and will not be written (idempotent, not transactional)."""
+        known = self._gaps.get(topic_partition)
+        if known is None or _before(from_sequence, known):
+            self._gaps[topic_partition] = from_sequence
 
     def restart_blocked(self) -> bool:
-        """Whether a batch of a partition that needs a new epoch is still on the wire: what becomes of it must be known before it is renumbered."""
-        return any(batch.in_flight for topic_partition in self._to_restart for batch in self.of(topic_partition).in_flight)
+        """Whether renumbering must wait: a batch before the gap may be written already, and only its old number tells the broker so.
+
+        Nor is a batch renumbered while it is on the wire. (Java's client renumbers at once, and can write a batch twice here.)
+        """
+        return any(
+            batch.in_flight or _before(batch.base_sequence, gap)
+            for topic_partition, gap in self._gaps.items()
+            for batch in self.of(topic_partition).in_flight
+        )
 
     def reset(self, topic_partition: TopicPartition) -> None:
         """The broker has no state of this producer: number everything in flight again from 0, in order."""
@@ -206,11 +222,11 @@ class Sequences:
     def new_identity(self, identity: ProducerIdAndEpoch) -> None:
         """Adopt an id and epoch; partitions that waited for a new epoch start over under it."""
         self.identity = identity
-        for topic_partition in self._to_restart:
+        for topic_partition in self._gaps:
             self.reset(topic_partition)
-        self._to_restart.clear()
+        self._gaps.clear()
 
     def forget_all(self) -> None:
         """A new transaction epoch: every partition starts again at 0. Only when nothing is in flight."""
         self._partitions.clear()
-        self._to_restart.clear()
+        self._gaps.clear()

@@ -184,7 +184,7 @@ class TransactionManager:
                     TransactionAborted(f"records for {topic_partition} were given up and may or may not have been written")
                 )
             else:
-                self.sequences.restart(topic_partition)
+                self.sequences.restart(topic_partition, self.sequences.of(topic_partition).next_sequence)
         if not self.transactional:
             self._renew_identity()
         elif self._to_add and not self._adding and self.state in (Txn.OPEN, Txn.COMMITTING):
@@ -219,7 +219,7 @@ class TransactionManager:
         if issubclass(error, UnknownProducerId):
             entry = sequences.of(batch.topic_partition)
             if not self.transactional:
-                sequences.restart(batch.topic_partition)
+                sequences.restart(batch.topic_partition, batch.base_sequence)
                 return True
             if log_start_offset >= 0 and entry.last_acked_offset < log_start_offset:
                 # Retention took all this producer ever wrote there, and its state with it: 0 is the right next sequence.
@@ -232,7 +232,7 @@ class TransactionManager:
                 return True  # it came before one that must go first; that one is being retried
             if not self.transactional:
                 if not doubtful or sequences.follows_unresolved(batch):
-                    sequences.restart(batch.topic_partition)
+                    sequences.restart(batch.topic_partition, batch.base_sequence)
                 return True
             return False
         return error.retriable
@@ -255,7 +255,7 @@ class TransactionManager:
                 self.sequences.mark_unresolved(batch)
             self.abortable(error)
         elif refused:
-            self.sequences.restart(batch.topic_partition)
+            self.sequences.restart(batch.topic_partition, batch.base_sequence)
         elif batch.possibly_written:
             self.sequences.mark_unresolved(batch)
         else:
