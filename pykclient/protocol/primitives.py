@@ -331,28 +331,36 @@ def read_nullable_numbers(buffer: Buffer, position: int, code: str, size: int) -
     count, position = read_count(buffer, position, size)
     if count < 0:
         return None, position
-    return list(struct.unpack_from(f">{count}{code}", buffer, position)), position + count * size
+    return list(_numbers(code, count).unpack_from(buffer, position)), position + count * size
 
 
 def read_numbers(buffer: Buffer, position: int, code: str, size: int) -> tuple[list[int], int]:
-    count, end = read_count(buffer, position, size)
-    if count < 0:
+    numbers, end = read_nullable_numbers(buffer, position, code, size)
+    if numbers is None:
         raise unexpected_null(position)
-    return list(struct.unpack_from(f">{count}{code}", buffer, end)), end + count * size
+    return numbers, end
 
 
 def read_compact_nullable_numbers(buffer: Buffer, position: int, code: str, size: int) -> tuple[list[int] | None, int]:
     count, position = read_compact_count(buffer, position, size)
     if count < 0:
         return None, position
-    return list(struct.unpack_from(f">{count}{code}", buffer, position)), position + count * size
+    return list(_numbers(code, count).unpack_from(buffer, position)), position + count * size
 
 
 def read_compact_numbers(buffer: Buffer, position: int, code: str, size: int) -> tuple[list[int], int]:
-    count, end = read_compact_count(buffer, position, size)
-    if count < 0:
+    count = buffer[position] - 1
+    if 0 < count < 0x7F:  # Replica lists, three of them for each partition of a metadata response.
+        return list(_numbers(code, count).unpack_from(buffer, position + 1)), position + 1 + count * size
+    numbers, end = read_compact_nullable_numbers(buffer, position, code, size)
+    if numbers is None:
         raise unexpected_null(position)
-    return list(struct.unpack_from(f">{count}{code}", buffer, end)), end + count * size
+    return numbers, end
+
+
+@lru_cache(maxsize=512)
+def _numbers(code: str, count: int) -> struct.Struct:
+    return struct.Struct(f">{count}{code}")
 
 
 def read_nullable_uuids(buffer: Buffer, position: int) -> tuple[list[UUID] | None, int]:
@@ -408,14 +416,11 @@ def encode_compact_strings(values: Sequence[str]) -> bytes:
 
 
 def encode_numbers(values: Sequence[int], code: str) -> bytes:
-    return struct.pack(f">i{len(values)}{code}", len(values), *values)
+    return _INT32.pack(len(values)) + _numbers(code, len(values)).pack(*values)
 
 
 def encode_compact_numbers(values: Sequence[int], code: str) -> bytes:
-    count = len(values)
-    if count < 0x7F:
-        return struct.pack(f">B{count}{code}", count + 1, *values)
-    return encode_uvarint(count + 1) + struct.pack(f">{count}{code}", *values)
+    return encode_compact_count(len(values)) + _numbers(code, len(values)).pack(*values)
 
 
 def encode_uuids(values: Sequence[UUID]) -> bytes:

@@ -46,6 +46,9 @@ class Message(Writable, Protocol):
 
     def write(self, version: int) -> bytes: ...
 
+    @classmethod
+    def read(cls, buffer: Buffer, version: int, position: int = 0) -> Any: ...
+
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Any, int]: ...
 

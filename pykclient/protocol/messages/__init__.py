@@ -12,7 +12,11 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pykclient.protocol.structs import Message
 
 
 class ApiKey(IntEnum):
@@ -121,11 +125,13 @@ class ApiInfo:
     listeners: tuple[str, ...]
     latest_version_unstable: bool
 
-    def request_class(self) -> Any:
-        return getattr(self._module(), self.name + "Request")
+    def request_class(self) -> type[Message]:
+        found: type[Message] = getattr(self._module(), self.name + "Request")
+        return found
 
-    def response_class(self) -> Any:
-        return getattr(self._module(), self.name + "Response")
+    def response_class(self) -> type[Message]:
+        found: type[Message] = getattr(self._module(), self.name + "Response")
+        return found
 
     def request_header_version(self, version: int) -> int:
         return 2 if self.flexible_from is not None and version >= self.flexible_from else 1
@@ -136,7 +142,7 @@ class ApiInfo:
             return 0
         return 1 if self.flexible_from is not None and version >= self.flexible_from else 0
 
-    def _module(self) -> Any:
+    def _module(self) -> ModuleType:
         return importlib.import_module(f"{__name__}.{self.key.name.lower()}")
 
 
@@ -186,12 +192,16 @@ APIS: tuple[ApiInfo, ...] = (
     ApiInfo(ApiKey.DELETE_GROUPS, "DeleteGroups", 0, 2, 2, _BROKER, False),
     ApiInfo(ApiKey.ELECT_LEADERS, "ElectLeaders", 0, 2, 2, _BROKER_AND_CONTROLLER, False),
     ApiInfo(ApiKey.INCREMENTAL_ALTER_CONFIGS, "IncrementalAlterConfigs", 0, 1, 1, _BROKER_AND_CONTROLLER, False),
-    ApiInfo(ApiKey.ALTER_PARTITION_REASSIGNMENTS, "AlterPartitionReassignments", 0, 1, 0, _BROKER_AND_CONTROLLER, False),
+    ApiInfo(
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS, "AlterPartitionReassignments", 0, 1, 0, _BROKER_AND_CONTROLLER, False
+    ),
     ApiInfo(ApiKey.LIST_PARTITION_REASSIGNMENTS, "ListPartitionReassignments", 0, 0, 0, _BROKER_AND_CONTROLLER, False),
     ApiInfo(ApiKey.OFFSET_DELETE, "OffsetDelete", 0, 0, None, _BROKER, False),
     ApiInfo(ApiKey.DESCRIBE_CLIENT_QUOTAS, "DescribeClientQuotas", 0, 1, 1, _BROKER, False),
     ApiInfo(ApiKey.ALTER_CLIENT_QUOTAS, "AlterClientQuotas", 0, 1, 1, _BROKER_AND_CONTROLLER, False),
-    ApiInfo(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, "DescribeUserScramCredentials", 0, 0, 0, _BROKER_AND_CONTROLLER, False),
+    ApiInfo(
+        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, "DescribeUserScramCredentials", 0, 0, 0, _BROKER_AND_CONTROLLER, False
+    ),
     ApiInfo(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, "AlterUserScramCredentials", 0, 0, 0, _BROKER_AND_CONTROLLER, False),
     ApiInfo(ApiKey.VOTE, "Vote", 0, 2, 0, _CONTROLLER, False),
     ApiInfo(ApiKey.BEGIN_QUORUM_EPOCH, "BeginQuorumEpoch", 0, 1, 1, _CONTROLLER, False),

@@ -26,7 +26,6 @@ from pykclient.protocol.structs import (
 )
 
 
-
 @dataclass(init=False, repr=False, eq=False, match_args=False)
 class AbortTransactionRecord:
     """AbortTransactionRecord, version 0."""

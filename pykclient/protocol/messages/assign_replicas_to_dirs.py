@@ -104,7 +104,11 @@ class RequestTopicData:
         position += 16
         topic_id = uuid_of(topic_id)
         partitions, position = read_compact_structs(
-            buffer, position, version, RequestPartitionData._read, 5,
+            buffer,
+            position,
+            version,
+            RequestPartitionData._read,
+            5,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -210,7 +214,11 @@ class AssignReplicasToDirsRequest:
         broker_id, broker_epoch = _iq.unpack_from(buffer, position)
         position += 12
         directories, position = read_compact_structs(
-            buffer, position, version, RequestDirectoryData._read, 18,
+            buffer,
+            position,
+            version,
+            RequestDirectoryData._read,
+            18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -299,7 +307,11 @@ class ResponseTopicData:
         position += 16
         topic_id = uuid_of(topic_id)
         partitions, position = read_compact_structs(
-            buffer, position, version, ResponsePartitionData._read, 7,
+            buffer,
+            position,
+            version,
+            ResponsePartitionData._read,
+            7,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -405,7 +417,11 @@ class AssignReplicasToDirsResponse:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
         directories, position = read_compact_structs(
-            buffer, position, version, ResponseDirectoryData._read, 18,
+            buffer,
+            position,
+            version,
+            ResponseDirectoryData._read,
+            18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

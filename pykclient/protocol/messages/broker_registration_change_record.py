@@ -39,7 +39,12 @@ class BrokerRegistrationChangeRecord:
     """BrokerRegistrationChangeRecord, versions 0 to 3."""
 
     __slots__ = (
-        "broker_id", "broker_epoch", "fenced", "in_controlled_shutdown", "log_dirs", "cordoned_log_dirs",
+        "broker_id",
+        "broker_epoch",
+        "fenced",
+        "in_controlled_shutdown",
+        "log_dirs",
+        "cordoned_log_dirs",
         "unknown_tags",
     )
 
@@ -140,7 +145,13 @@ class BrokerRegistrationChangeRecord:
                 if position != end:
                     raise tag_end_missed(tag, position, end)
         return BrokerRegistrationChangeRecord(
-            broker_id, broker_epoch, fenced, in_controlled_shutdown, log_dirs, cordoned_log_dirs, tags,
+            broker_id,
+            broker_epoch,
+            fenced,
+            in_controlled_shutdown,
+            log_dirs,
+            cordoned_log_dirs,
+            tags,
         ), position
 
     __eq__ = structs_equal

@@ -22,7 +22,6 @@ from pykclient.protocol.structs import (
 )
 
 
-
 @dataclass(init=False, repr=False, eq=False, match_args=False)
 class ConsumerGroupPartitionMetadataKey:
     """ConsumerGroupPartitionMetadataKey, version 0."""

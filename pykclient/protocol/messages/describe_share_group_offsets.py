@@ -121,7 +121,11 @@ class DescribeShareGroupOffsetsRequestGroup:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeShareGroupOffsetsRequestGroup, int]:
         group_id, position = read_compact_string(buffer, position)
         topics, position = read_compact_nullable_structs(
-            buffer, position, version, DescribeShareGroupOffsetsRequestTopic._read, 3,
+            buffer,
+            position,
+            version,
+            DescribeShareGroupOffsetsRequestTopic._read,
+            3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -173,7 +177,11 @@ class DescribeShareGroupOffsetsRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeShareGroupOffsetsRequest, int]:
         groups, position = read_compact_structs(
-            buffer, position, version, DescribeShareGroupOffsetsRequestGroup._read, 3,
+            buffer,
+            position,
+            version,
+            DescribeShareGroupOffsetsRequestGroup._read,
+            3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -190,7 +198,12 @@ class DescribeShareGroupOffsetsResponsePartition:
     """DescribeShareGroupOffsetsResponsePartition, versions 0 to 1."""
 
     __slots__ = (
-        "partition_index", "start_offset", "leader_epoch", "lag", "error_code", "error_message",
+        "partition_index",
+        "start_offset",
+        "leader_epoch",
+        "lag",
+        "error_code",
+        "error_message",
         "unknown_tags",
     )
 
@@ -247,7 +260,13 @@ class DescribeShareGroupOffsetsResponsePartition:
         else:
             tags, position = None, position + 1
         return DescribeShareGroupOffsetsResponsePartition(
-            partition_index, start_offset, leader_epoch, lag, error_code, error_message, tags,
+            partition_index,
+            start_offset,
+            leader_epoch,
+            lag,
+            error_code,
+            error_message,
+            tags,
         ), position
 
     __eq__ = structs_equal
@@ -294,7 +313,11 @@ class DescribeShareGroupOffsetsResponseTopic:
         position += 16
         topic_id = uuid_of(topic_id)
         partitions, position = read_compact_structs(
-            buffer, position, version, DescribeShareGroupOffsetsResponsePartition._read, 20,
+            buffer,
+            position,
+            version,
+            DescribeShareGroupOffsetsResponsePartition._read,
+            20,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -347,7 +370,11 @@ class DescribeShareGroupOffsetsResponseGroup:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeShareGroupOffsetsResponseGroup, int]:
         group_id, position = read_compact_string(buffer, position)
         topics, position = read_compact_structs(
-            buffer, position, version, DescribeShareGroupOffsetsResponseTopic._read, 19,
+            buffer,
+            position,
+            version,
+            DescribeShareGroupOffsetsResponseTopic._read,
+            19,
         )
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
@@ -408,7 +435,11 @@ class DescribeShareGroupOffsetsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         groups, position = read_compact_structs(
-            buffer, position, version, DescribeShareGroupOffsetsResponseGroup._read, 6,
+            buffer,
+            position,
+            version,
+            DescribeShareGroupOffsetsResponseGroup._read,
+            6,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

@@ -123,8 +123,15 @@ class FetchPartition:
     """FetchPartition, versions 4 to 18."""
 
     __slots__ = (
-        "partition", "current_leader_epoch", "fetch_offset", "last_fetched_epoch", "log_start_offset",
-        "partition_max_bytes", "replica_directory_id", "high_watermark", "unknown_tags",
+        "partition",
+        "current_leader_epoch",
+        "fetch_offset",
+        "last_fetched_epoch",
+        "log_start_offset",
+        "partition_max_bytes",
+        "replica_directory_id",
+        "high_watermark",
+        "unknown_tags",
     )
 
     partition: int
@@ -162,17 +169,28 @@ class FetchPartition:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 12:
-            append(_iiqiqi.pack(
-                self.partition, self.current_leader_epoch, self.fetch_offset, self.last_fetched_epoch,
-                self.log_start_offset, self.partition_max_bytes,
-            ))
+            append(
+                _iiqiqi.pack(
+                    self.partition,
+                    self.current_leader_epoch,
+                    self.fetch_offset,
+                    self.last_fetched_epoch,
+                    self.log_start_offset,
+                    self.partition_max_bytes,
+                )
+            )
         elif version >= 9:
             if self.last_fetched_epoch != -1:
                 raise not_carried(self, "last_fetched_epoch", version)
-            append(_iiqqi.pack(
-                self.partition, self.current_leader_epoch, self.fetch_offset, self.log_start_offset,
-                self.partition_max_bytes,
-            ))
+            append(
+                _iiqqi.pack(
+                    self.partition,
+                    self.current_leader_epoch,
+                    self.fetch_offset,
+                    self.log_start_offset,
+                    self.partition_max_bytes,
+                )
+            )
         elif version >= 5:
             if self.last_fetched_epoch != -1:
                 raise not_carried(self, "last_fetched_epoch", version)
@@ -198,13 +216,21 @@ class FetchPartition:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FetchPartition, int]:
         if version >= 12:
             (
-                partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset,
+                partition,
+                current_leader_epoch,
+                fetch_offset,
+                last_fetched_epoch,
+                log_start_offset,
                 partition_max_bytes,
             ) = _iiqiqi.unpack_from(buffer, position)
             position += 32
         elif version >= 9:
             (
-                partition, current_leader_epoch, fetch_offset, log_start_offset, partition_max_bytes,
+                partition,
+                current_leader_epoch,
+                fetch_offset,
+                log_start_offset,
+                partition_max_bytes,
             ) = _iiqqi.unpack_from(buffer, position)
             position += 28
             last_fetched_epoch = -1
@@ -244,8 +270,15 @@ class FetchPartition:
                     if position != end:
                         raise tag_end_missed(tag, position, end)
         return FetchPartition(
-            partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset,
-            partition_max_bytes, replica_directory_id, high_watermark, tags,
+            partition,
+            current_leader_epoch,
+            fetch_offset,
+            last_fetched_epoch,
+            log_start_offset,
+            partition_max_bytes,
+            replica_directory_id,
+            high_watermark,
+            tags,
         ), position
 
     __eq__ = structs_equal
@@ -405,8 +438,18 @@ class FetchRequest:
     """FetchRequest, versions 4 to 18."""
 
     __slots__ = (
-        "cluster_id", "replica_id", "replica_state", "max_wait_ms", "min_bytes", "max_bytes",
-        "isolation_level", "session_id", "session_epoch", "topics", "forgotten_topics_data", "rack_id",
+        "cluster_id",
+        "replica_id",
+        "replica_state",
+        "max_wait_ms",
+        "min_bytes",
+        "max_bytes",
+        "isolation_level",
+        "session_id",
+        "session_epoch",
+        "topics",
+        "forgotten_topics_data",
+        "rack_id",
         "unknown_tags",
     )
 
@@ -442,7 +485,7 @@ class FetchRequest:
         session_epoch: int = -1,
         topics: list[FetchTopic] = EMPTY,
         forgotten_topics_data: list[ForgottenTopic] = EMPTY,
-        rack_id: str = '',
+        rack_id: str = "",
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
         self.cluster_id = cluster_id
@@ -471,15 +514,28 @@ class FetchRequest:
         if version >= 15:
             if self.replica_id != -1:
                 raise not_carried(self, "replica_id", version)
-            append(_iiibii.pack(
-                self.max_wait_ms, self.min_bytes, self.max_bytes, self.isolation_level, self.session_id,
-                self.session_epoch,
-            ))
+            append(
+                _iiibii.pack(
+                    self.max_wait_ms,
+                    self.min_bytes,
+                    self.max_bytes,
+                    self.isolation_level,
+                    self.session_id,
+                    self.session_epoch,
+                )
+            )
         elif version >= 7:
-            append(_iiiibii.pack(
-                self.replica_id, self.max_wait_ms, self.min_bytes, self.max_bytes, self.isolation_level,
-                self.session_id, self.session_epoch,
-            ))
+            append(
+                _iiiibii.pack(
+                    self.replica_id,
+                    self.max_wait_ms,
+                    self.min_bytes,
+                    self.max_bytes,
+                    self.isolation_level,
+                    self.session_id,
+                    self.session_epoch,
+                )
+            )
         else:
             append(_iiiib.pack(self.replica_id, self.max_wait_ms, self.min_bytes, self.max_bytes, self.isolation_level))
         if version >= 12:
@@ -516,13 +572,24 @@ class FetchRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FetchRequest, int]:
         if version >= 15:
             (
-                max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch,
+                max_wait_ms,
+                min_bytes,
+                max_bytes,
+                isolation_level,
+                session_id,
+                session_epoch,
             ) = _iiibii.unpack_from(buffer, position)
             position += 21
             replica_id = -1
         elif version >= 7:
             (
-                replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch,
+                replica_id,
+                max_wait_ms,
+                min_bytes,
+                max_bytes,
+                isolation_level,
+                session_id,
+                session_epoch,
             ) = _iiiibii.unpack_from(buffer, position)
             position += 25
         else:
@@ -536,11 +603,19 @@ class FetchRequest:
             topics, position = read_structs(buffer, position, version, FetchTopic._read, 3)
         if version >= 12:
             forgotten_topics_data, position = read_compact_structs(
-                buffer, position, version, ForgottenTopic._read, 3,
+                buffer,
+                position,
+                version,
+                ForgottenTopic._read,
+                3,
             )
         elif version >= 7:
             forgotten_topics_data, position = read_structs(
-                buffer, position, version, ForgottenTopic._read, 3,
+                buffer,
+                position,
+                version,
+                ForgottenTopic._read,
+                3,
             )
         else:
             forgotten_topics_data = []
@@ -549,7 +624,7 @@ class FetchRequest:
         elif version >= 11:
             rack_id, position = read_string(buffer, position)
         else:
-            rack_id = ''
+            rack_id = ""
         cluster_id: str | None = None
         replica_state = ReplicaState()
         tags: dict[int, bytes] | None = None
@@ -572,8 +647,19 @@ class FetchRequest:
                     if position != end:
                         raise tag_end_missed(tag, position, end)
         return FetchRequest(
-            cluster_id, replica_id, replica_state, max_wait_ms, min_bytes, max_bytes, isolation_level,
-            session_id, session_epoch, topics, forgotten_topics_data, rack_id, tags,
+            cluster_id,
+            replica_id,
+            replica_state,
+            max_wait_ms,
+            min_bytes,
+            max_bytes,
+            isolation_level,
+            session_id,
+            session_epoch,
+            topics,
+            forgotten_topics_data,
+            rack_id,
+            tags,
         ), position
 
     __eq__ = structs_equal
@@ -770,9 +856,18 @@ class PartitionData:
     """PartitionData, versions 4 to 18."""
 
     __slots__ = (
-        "partition_index", "error_code", "high_watermark", "last_stable_offset", "log_start_offset",
-        "diverging_epoch", "current_leader", "snapshot_id", "aborted_transactions",
-        "preferred_read_replica", "records", "unknown_tags",
+        "partition_index",
+        "error_code",
+        "high_watermark",
+        "last_stable_offset",
+        "log_start_offset",
+        "diverging_epoch",
+        "current_leader",
+        "snapshot_id",
+        "aborted_transactions",
+        "preferred_read_replica",
+        "records",
+        "unknown_tags",
     )
 
     partition_index: int
@@ -819,10 +914,15 @@ class PartitionData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 5:
-            append(_ihqqq.pack(
-                self.partition_index, self.error_code, self.high_watermark, self.last_stable_offset,
-                self.log_start_offset,
-            ))
+            append(
+                _ihqqq.pack(
+                    self.partition_index,
+                    self.error_code,
+                    self.high_watermark,
+                    self.last_stable_offset,
+                    self.log_start_offset,
+                )
+            )
         else:
             append(_ihqq.pack(self.partition_index, self.error_code, self.high_watermark, self.last_stable_offset))
         if version >= 12:
@@ -879,7 +979,11 @@ class PartitionData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionData, int]:
         if version >= 5:
             (
-                partition_index, error_code, high_watermark, last_stable_offset, log_start_offset,
+                partition_index,
+                error_code,
+                high_watermark,
+                last_stable_offset,
+                log_start_offset,
             ) = _ihqqq.unpack_from(buffer, position)
             position += 30
         else:
@@ -888,11 +992,19 @@ class PartitionData:
             log_start_offset = -1
         if version >= 12:
             aborted_transactions, position = read_compact_nullable_structs(
-                buffer, position, version, AbortedTransaction._read, 16,
+                buffer,
+                position,
+                version,
+                AbortedTransaction._read,
+                16,
             )
         else:
             aborted_transactions, position = read_nullable_structs(
-                buffer, position, version, AbortedTransaction._read, 16,
+                buffer,
+                position,
+                version,
+                AbortedTransaction._read,
+                16,
             )
         if version >= 11:
             (preferred_read_replica,) = _i.unpack_from(buffer, position)
@@ -929,8 +1041,18 @@ class PartitionData:
                     if position != end:
                         raise tag_end_missed(tag, position, end)
         return PartitionData(
-            partition_index, error_code, high_watermark, last_stable_offset, log_start_offset, diverging_epoch,
-            current_leader, snapshot_id, aborted_transactions, preferred_read_replica, records, tags,
+            partition_index,
+            error_code,
+            high_watermark,
+            last_stable_offset,
+            log_start_offset,
+            diverging_epoch,
+            current_leader,
+            snapshot_id,
+            aborted_transactions,
+            preferred_read_replica,
+            records,
+            tags,
         ), position
 
     __eq__ = structs_equal
@@ -1145,7 +1267,11 @@ class FetchResponse:
             session_id = 0
         if version >= 12:
             responses, position = read_compact_structs(
-                buffer, position, version, FetchableTopicResponse._read, 3,
+                buffer,
+                position,
+                version,
+                FetchableTopicResponse._read,
+                3,
             )
         else:
             responses, position = read_structs(buffer, position, version, FetchableTopicResponse._read, 3)
@@ -1161,7 +1287,11 @@ class FetchResponse:
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0 and version >= 16:
                         node_endpoints, position = read_compact_structs(
-                            buffer, position, version, NodeEndpoint._read, 11,
+                            buffer,
+                            position,
+                            version,
+                            NodeEndpoint._read,
+                            11,
                         )
                     else:
                         tags = tags or {}

@@ -204,7 +204,13 @@ class FindCoordinatorResponse:
     """FindCoordinatorResponse, versions 0 to 6."""
 
     __slots__ = (
-        "throttle_time_ms", "error_code", "error_message", "node_id", "host", "port", "coordinators",
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "node_id",
+        "host",
+        "port",
+        "coordinators",
         "unknown_tags",
     )
 
@@ -348,7 +354,14 @@ class FindCoordinatorResponse:
         else:
             tags, position = None, position + 1
         return FindCoordinatorResponse(
-            throttle_time_ms, error_code, error_message, node_id, host, port, coordinators, tags,
+            throttle_time_ms,
+            error_code,
+            error_message,
+            node_id,
+            host,
+            port,
+            coordinators,
+            tags,
         ), position
 
     __eq__ = structs_equal

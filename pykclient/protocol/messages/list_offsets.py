@@ -144,7 +144,11 @@ class ListOffsetsTopic:
             name, position = read_string(buffer, position)
         if version >= 6:
             partitions, position = read_compact_structs(
-                buffer, position, version, ListOffsetsPartition._read, 12,
+                buffer,
+                position,
+                version,
+                ListOffsetsPartition._read,
+                12,
             )
         else:
             partitions, position = read_structs(buffer, position, version, ListOffsetsPartition._read, 12)
@@ -311,7 +315,12 @@ class ListOffsetsPartitionResponse:
         else:
             tags, position = None, position + 1
         return ListOffsetsPartitionResponse(
-            partition_index, error_code, timestamp, offset, leader_epoch, tags,
+            partition_index,
+            error_code,
+            timestamp,
+            offset,
+            leader_epoch,
+            tags,
         ), position
 
     __eq__ = structs_equal
@@ -364,11 +373,19 @@ class ListOffsetsTopicResponse:
             name, position = read_string(buffer, position)
         if version >= 6:
             partitions, position = read_compact_structs(
-                buffer, position, version, ListOffsetsPartitionResponse._read, 22,
+                buffer,
+                position,
+                version,
+                ListOffsetsPartitionResponse._read,
+                22,
             )
         else:
             partitions, position = read_structs(
-                buffer, position, version, ListOffsetsPartitionResponse._read, 22,
+                buffer,
+                position,
+                version,
+                ListOffsetsPartitionResponse._read,
+                22,
             )
         if version < 6:
             tags = None
@@ -439,7 +456,11 @@ class ListOffsetsResponse:
             throttle_time_ms = 0
         if version >= 6:
             topics, position = read_compact_structs(
-                buffer, position, version, ListOffsetsTopicResponse._read, 3,
+                buffer,
+                position,
+                version,
+                ListOffsetsTopicResponse._read,
+                3,
             )
         else:
             topics, position = read_structs(buffer, position, version, ListOffsetsTopicResponse._read, 3)

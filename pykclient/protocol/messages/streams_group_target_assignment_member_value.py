@@ -29,7 +29,6 @@ from pykclient.protocol.structs import (
 )
 
 
-
 @dataclass(init=False, repr=False, eq=False, match_args=False)
 class TaskIds:
     """TaskIds, version 0."""

@@ -110,7 +110,11 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pykclient.protocol.structs import Message
 
 
 class ApiKey(IntEnum):
@@ -131,11 +135,13 @@ class ApiInfo:
     listeners: tuple[str, ...]
     latest_version_unstable: bool
 
-    def request_class(self) -> Any:
-        return getattr(self._module(), self.name + "Request")
+    def request_class(self) -> type[Message]:
+        found: type[Message] = getattr(self._module(), self.name + "Request")
+        return found
 
-    def response_class(self) -> Any:
-        return getattr(self._module(), self.name + "Response")
+    def response_class(self) -> type[Message]:
+        found: type[Message] = getattr(self._module(), self.name + "Response")
+        return found
 
     def request_header_version(self, version: int) -> int:
         return 2 if self.flexible_from is not None and version >= self.flexible_from else 1
@@ -146,7 +152,7 @@ class ApiInfo:
             return 0
         return 1 if self.flexible_from is not None and version >= self.flexible_from else 0
 
-    def _module(self) -> Any:
+    def _module(self) -> ModuleType:
         return importlib.import_module(f"{{__name__}}.{{self.key.name.lower()}}")
 
 
