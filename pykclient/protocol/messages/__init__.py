@@ -192,16 +192,12 @@ APIS: tuple[ApiInfo, ...] = (
     ApiInfo(ApiKey.DELETE_GROUPS, "DeleteGroups", 0, 2, 2, _BROKER, False),
     ApiInfo(ApiKey.ELECT_LEADERS, "ElectLeaders", 0, 2, 2, _BROKER_AND_CONTROLLER, False),
     ApiInfo(ApiKey.INCREMENTAL_ALTER_CONFIGS, "IncrementalAlterConfigs", 0, 1, 1, _BROKER_AND_CONTROLLER, False),
-    ApiInfo(
-        ApiKey.ALTER_PARTITION_REASSIGNMENTS, "AlterPartitionReassignments", 0, 1, 0, _BROKER_AND_CONTROLLER, False
-    ),
+    ApiInfo(ApiKey.ALTER_PARTITION_REASSIGNMENTS, "AlterPartitionReassignments", 0, 1, 0, _BROKER_AND_CONTROLLER, False),
     ApiInfo(ApiKey.LIST_PARTITION_REASSIGNMENTS, "ListPartitionReassignments", 0, 0, 0, _BROKER_AND_CONTROLLER, False),
     ApiInfo(ApiKey.OFFSET_DELETE, "OffsetDelete", 0, 0, None, _BROKER, False),
     ApiInfo(ApiKey.DESCRIBE_CLIENT_QUOTAS, "DescribeClientQuotas", 0, 1, 1, _BROKER, False),
     ApiInfo(ApiKey.ALTER_CLIENT_QUOTAS, "AlterClientQuotas", 0, 1, 1, _BROKER_AND_CONTROLLER, False),
-    ApiInfo(
-        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, "DescribeUserScramCredentials", 0, 0, 0, _BROKER_AND_CONTROLLER, False
-    ),
+    ApiInfo(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, "DescribeUserScramCredentials", 0, 0, 0, _BROKER_AND_CONTROLLER, False),
     ApiInfo(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, "AlterUserScramCredentials", 0, 0, 0, _BROKER_AND_CONTROLLER, False),
     ApiInfo(ApiKey.VOTE, "Vote", 0, 2, 0, _CONTROLLER, False),
     ApiInfo(ApiKey.BEGIN_QUORUM_EPOCH, "BeginQuorumEpoch", 0, 1, 1, _CONTROLLER, False),

@@ -37,15 +37,8 @@ class AccessControlEntryRecord:
     """AccessControlEntryRecord, version 0."""
 
     __slots__ = (
-        "id",
-        "resource_type",
-        "resource_name",
-        "pattern_type",
-        "principal",
-        "host",
-        "operation",
-        "permission_type",
-        "unknown_tags",
+        "id", "resource_type", "resource_name", "pattern_type", "principal", "host", "operation",
+        "permission_type", "unknown_tags",
     )
 
     id: UUID
@@ -122,15 +115,7 @@ class AccessControlEntryRecord:
         else:
             tags, position = None, position + 1
         return AccessControlEntryRecord(
-            id,
-            resource_type,
-            resource_name,
-            pattern_type,
-            principal,
-            host,
-            operation,
-            permission_type,
-            tags,
+            id, resource_type, resource_name, pattern_type, principal, host, operation, permission_type, tags,
         ), position
 
     __eq__ = structs_equal

@@ -147,23 +147,14 @@ class AddPartitionsToTxnTransaction:
         producer_id, producer_epoch, verify_only = _qht.unpack_from(buffer, position)
         position += 11
         topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            AddPartitionsToTxnTopic._read,
-            3,
+            buffer, position, version, AddPartitionsToTxnTopic._read, 3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return AddPartitionsToTxnTransaction(
-            transactional_id,
-            producer_id,
-            producer_epoch,
-            verify_only,
-            topics,
-            tags,
+            transactional_id, producer_id, producer_epoch, verify_only, topics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -175,12 +166,8 @@ class AddPartitionsToTxnRequest:
     """AddPartitionsToTxnRequest, versions 0 to 5."""
 
     __slots__ = (
-        "transactions",
-        "v3_and_below_transactional_id",
-        "v3_and_below_producer_id",
-        "v3_and_below_producer_epoch",
-        "v3_and_below_topics",
-        "unknown_tags",
+        "transactions", "v3_and_below_transactional_id", "v3_and_below_producer_id",
+        "v3_and_below_producer_epoch", "v3_and_below_topics", "unknown_tags",
     )
 
     transactions: list[AddPartitionsToTxnTransaction]
@@ -260,11 +247,7 @@ class AddPartitionsToTxnRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AddPartitionsToTxnRequest, int]:
         if version >= 4:
             transactions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                AddPartitionsToTxnTransaction._read,
-                14,
+                buffer, position, version, AddPartitionsToTxnTransaction._read, 14,
             )
         elif version >= 3:
             transactions = []
@@ -287,19 +270,11 @@ class AddPartitionsToTxnRequest:
             v3_and_below_topics = []
         elif version >= 3:
             v3_and_below_topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                AddPartitionsToTxnTopic._read,
-                3,
+                buffer, position, version, AddPartitionsToTxnTopic._read, 3,
             )
         else:
             v3_and_below_topics, position = read_structs(
-                buffer,
-                position,
-                version,
-                AddPartitionsToTxnTopic._read,
-                3,
+                buffer, position, version, AddPartitionsToTxnTopic._read, 3,
             )
         if version < 3:
             tags = None
@@ -308,12 +283,8 @@ class AddPartitionsToTxnRequest:
         else:
             tags, position = None, position + 1
         return AddPartitionsToTxnRequest(
-            transactions,
-            v3_and_below_transactional_id,
-            v3_and_below_producer_id,
-            v3_and_below_producer_epoch,
-            v3_and_below_topics,
-            tags,
+            transactions, v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch,
+            v3_and_below_topics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -413,19 +384,11 @@ class AddPartitionsToTxnTopicResult:
             name, position = read_string(buffer, position)
         if version >= 3:
             results_by_partition, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                AddPartitionsToTxnPartitionResult._read,
-                6,
+                buffer, position, version, AddPartitionsToTxnPartitionResult._read, 6,
             )
         else:
             results_by_partition, position = read_structs(
-                buffer,
-                position,
-                version,
-                AddPartitionsToTxnPartitionResult._read,
-                6,
+                buffer, position, version, AddPartitionsToTxnPartitionResult._read, 6,
             )
         if version < 3:
             tags = None
@@ -472,11 +435,7 @@ class AddPartitionsToTxnResult:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AddPartitionsToTxnResult, int]:
         transactional_id, position = read_compact_string(buffer, position)
         topic_results, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            AddPartitionsToTxnTopicResult._read,
-            3,
+            buffer, position, version, AddPartitionsToTxnTopicResult._read, 3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -493,10 +452,7 @@ class AddPartitionsToTxnResponse:
     """AddPartitionsToTxnResponse, versions 0 to 5."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "results_by_transaction",
-        "results_by_topic_v3_and_below",
+        "throttle_time_ms", "error_code", "results_by_transaction", "results_by_topic_v3_and_below",
         "unknown_tags",
     )
 
@@ -522,9 +478,7 @@ class AddPartitionsToTxnResponse:
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.results_by_transaction = [] if results_by_transaction is EMPTY else results_by_transaction
-        self.results_by_topic_v3_and_below = (
-            [] if results_by_topic_v3_and_below is EMPTY else results_by_topic_v3_and_below
-        )
+        self.results_by_topic_v3_and_below = [] if results_by_topic_v3_and_below is EMPTY else results_by_topic_v3_and_below
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
@@ -573,11 +527,7 @@ class AddPartitionsToTxnResponse:
             error_code = 0
         if version >= 4:
             results_by_transaction, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                AddPartitionsToTxnResult._read,
-                3,
+                buffer, position, version, AddPartitionsToTxnResult._read, 3,
             )
         elif version >= 3:
             results_by_transaction = []
@@ -588,19 +538,11 @@ class AddPartitionsToTxnResponse:
             results_by_topic_v3_and_below = []
         elif version >= 3:
             results_by_topic_v3_and_below, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                AddPartitionsToTxnTopicResult._read,
-                3,
+                buffer, position, version, AddPartitionsToTxnTopicResult._read, 3,
             )
         else:
             results_by_topic_v3_and_below, position = read_structs(
-                buffer,
-                position,
-                version,
-                AddPartitionsToTxnTopicResult._read,
-                3,
+                buffer, position, version, AddPartitionsToTxnTopicResult._read, 3,
             )
         if version < 3:
             tags = None
@@ -609,11 +551,7 @@ class AddPartitionsToTxnResponse:
         else:
             tags, position = None, position + 1
         return AddPartitionsToTxnResponse(
-            throttle_time_ms,
-            error_code,
-            results_by_transaction,
-            results_by_topic_v3_and_below,
-            tags,
+            throttle_time_ms, error_code, results_by_transaction, results_by_topic_v3_and_below, tags,
         ), position
 
     __eq__ = structs_equal

@@ -93,12 +93,7 @@ class AddRaftVoterRequest:
     """AddRaftVoterRequest, versions 0 to 1."""
 
     __slots__ = (
-        "cluster_id",
-        "timeout_ms",
-        "voter_id",
-        "voter_directory_id",
-        "listeners",
-        "ack_when_committed",
+        "cluster_id", "timeout_ms", "voter_id", "voter_directory_id", "listeners", "ack_when_committed",
         "unknown_tags",
     )
 
@@ -171,13 +166,7 @@ class AddRaftVoterRequest:
         else:
             tags, position = None, position + 1
         return AddRaftVoterRequest(
-            cluster_id,
-            timeout_ms,
-            voter_id,
-            voter_directory_id,
-            listeners,
-            ack_when_committed,
-            tags,
+            cluster_id, timeout_ms, voter_id, voter_directory_id, listeners, ack_when_committed, tags,
         ), position
 
     __eq__ = structs_equal

@@ -135,11 +135,7 @@ class AllocateProducerIdsResponse:
         else:
             tags, position = None, position + 1
         return AllocateProducerIdsResponse(
-            throttle_time_ms,
-            error_code,
-            producer_id_start,
-            producer_id_len,
-            tags,
+            throttle_time_ms, error_code, producer_id_start, producer_id_len, tags,
         ), position
 
     __eq__ = structs_equal

@@ -219,11 +219,7 @@ class AlterConfigsRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterConfigsRequest, int]:
         if version >= 2:
             resources, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                AlterConfigsResource._read,
-                4,
+                buffer, position, version, AlterConfigsResource._read, 4,
             )
         else:
             resources, position = read_structs(buffer, position, version, AlterConfigsResource._read, 4)
@@ -366,19 +362,11 @@ class AlterConfigsResponse:
         position += 4
         if version >= 2:
             responses, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                AlterConfigsResourceResponse._read,
-                6,
+                buffer, position, version, AlterConfigsResourceResponse._read, 6,
             )
         else:
             responses, position = read_structs(
-                buffer,
-                position,
-                version,
-                AlterConfigsResourceResponse._read,
-                6,
+                buffer, position, version, AlterConfigsResourceResponse._read, 6,
             )
         if version < 2:
             tags = None

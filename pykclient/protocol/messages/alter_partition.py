@@ -86,13 +86,8 @@ class RequestPartitionData:
     """RequestPartitionData, versions 2 to 3."""
 
     __slots__ = (
-        "partition_index",
-        "leader_epoch",
-        "new_isr",
-        "new_isr_with_epochs",
-        "leader_recovery_state",
-        "partition_epoch",
-        "unknown_tags",
+        "partition_index", "leader_epoch", "new_isr", "new_isr_with_epochs", "leader_recovery_state",
+        "partition_epoch", "unknown_tags",
     )
 
     partition_index: int
@@ -150,11 +145,7 @@ class RequestPartitionData:
             new_isr, position = read_compact_numbers(buffer, position, "i", 4)
         if version >= 3:
             new_isr_with_epochs, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                BrokerState._read,
-                13,
+                buffer, position, version, BrokerState._read, 13,
             )
         else:
             new_isr_with_epochs = []
@@ -165,12 +156,7 @@ class RequestPartitionData:
         else:
             tags, position = None, position + 1
         return RequestPartitionData(
-            partition_index,
-            leader_epoch,
-            new_isr,
-            new_isr_with_epochs,
-            leader_recovery_state,
-            partition_epoch,
+            partition_index, leader_epoch, new_isr, new_isr_with_epochs, leader_recovery_state, partition_epoch,
             tags,
         ), position
 
@@ -213,11 +199,7 @@ class RequestTopicData:
         position += 16
         topic_id = uuid_of(topic_id)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            RequestPartitionData._read,
-            15,
+            buffer, position, version, RequestPartitionData._read, 15,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -293,14 +275,8 @@ class ResponsePartitionData:
     """ResponsePartitionData, versions 2 to 3."""
 
     __slots__ = (
-        "partition_index",
-        "error_code",
-        "leader_id",
-        "leader_epoch",
-        "isr",
-        "leader_recovery_state",
-        "partition_epoch",
-        "unknown_tags",
+        "partition_index", "error_code", "leader_id", "leader_epoch", "isr", "leader_recovery_state",
+        "partition_epoch", "unknown_tags",
     )
 
     partition_index: int
@@ -354,13 +330,7 @@ class ResponsePartitionData:
         else:
             tags, position = None, position + 1
         return ResponsePartitionData(
-            partition_index,
-            error_code,
-            leader_id,
-            leader_epoch,
-            isr,
-            leader_recovery_state,
-            partition_epoch,
+            partition_index, error_code, leader_id, leader_epoch, isr, leader_recovery_state, partition_epoch,
             tags,
         ), position
 
@@ -403,11 +373,7 @@ class ResponseTopicData:
         position += 16
         topic_id = uuid_of(topic_id)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ResponsePartitionData._read,
-            21,
+            buffer, position, version, ResponsePartitionData._read, 21,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

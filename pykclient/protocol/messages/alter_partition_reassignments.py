@@ -118,11 +118,7 @@ class ReassignableTopic:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReassignableTopic, int]:
         name, position = read_compact_string(buffer, position)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ReassignablePartition._read,
-            6,
+            buffer, position, version, ReassignablePartition._read, 6,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -198,10 +194,7 @@ class AlterPartitionReassignmentsRequest:
         else:
             tags, position = None, position + 1
         return AlterPartitionReassignmentsRequest(
-            timeout_ms,
-            allow_replication_factor_change,
-            topics,
-            tags,
+            timeout_ms, allow_replication_factor_change, topics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -288,11 +281,7 @@ class ReassignableTopicResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReassignableTopicResponse, int]:
         name, position = read_compact_string(buffer, position)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ReassignablePartitionResponse._read,
-            8,
+            buffer, position, version, ReassignablePartitionResponse._read, 8,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -309,11 +298,7 @@ class AlterPartitionReassignmentsResponse:
     """AlterPartitionReassignmentsResponse, versions 0 to 1."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "allow_replication_factor_change",
-        "error_code",
-        "error_message",
-        "responses",
+        "throttle_time_ms", "allow_replication_factor_change", "error_code", "error_message", "responses",
         "unknown_tags",
     )
 
@@ -376,23 +361,14 @@ class AlterPartitionReassignmentsResponse:
             allow_replication_factor_change = True
         error_message, position = read_compact_nullable_string(buffer, position)
         responses, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ReassignableTopicResponse._read,
-            3,
+            buffer, position, version, ReassignableTopicResponse._read, 3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return AlterPartitionReassignmentsResponse(
-            throttle_time_ms,
-            allow_replication_factor_change,
-            error_code,
-            error_message,
-            responses,
-            tags,
+            throttle_time_ms, allow_replication_factor_change, error_code, error_message, responses, tags,
         ), position
 
     __eq__ = structs_equal

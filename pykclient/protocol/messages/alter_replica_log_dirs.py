@@ -146,11 +146,7 @@ class AlterReplicaLogDir:
             path, position = read_string(buffer, position)
         if version >= 2:
             topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                AlterReplicaLogDirTopic._read,
-                3,
+                buffer, position, version, AlterReplicaLogDirTopic._read, 3,
             )
         else:
             topics, position = read_structs(buffer, position, version, AlterReplicaLogDirTopic._read, 3)
@@ -320,19 +316,11 @@ class AlterReplicaLogDirTopicResult:
             topic_name, position = read_string(buffer, position)
         if version >= 2:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                AlterReplicaLogDirPartitionResult._read,
-                6,
+                buffer, position, version, AlterReplicaLogDirPartitionResult._read, 6,
             )
         else:
             partitions, position = read_structs(
-                buffer,
-                position,
-                version,
-                AlterReplicaLogDirPartitionResult._read,
-                6,
+                buffer, position, version, AlterReplicaLogDirPartitionResult._read, 6,
             )
         if version < 2:
             tags = None
@@ -399,19 +387,11 @@ class AlterReplicaLogDirsResponse:
         position += 4
         if version >= 2:
             results, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                AlterReplicaLogDirTopicResult._read,
-                3,
+                buffer, position, version, AlterReplicaLogDirTopicResult._read, 3,
             )
         else:
             results, position = read_structs(
-                buffer,
-                position,
-                version,
-                AlterReplicaLogDirTopicResult._read,
-                3,
+                buffer, position, version, AlterReplicaLogDirTopicResult._read, 3,
             )
         if version < 2:
             tags = None

@@ -112,11 +112,7 @@ class AlterShareGroupOffsetsRequestTopic:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterShareGroupOffsetsRequestTopic, int]:
         topic_name, position = read_compact_string(buffer, position)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            AlterShareGroupOffsetsRequestPartition._read,
-            13,
+            buffer, position, version, AlterShareGroupOffsetsRequestPartition._read, 13,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -173,11 +169,7 @@ class AlterShareGroupOffsetsRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterShareGroupOffsetsRequest, int]:
         group_id, position = read_compact_string(buffer, position)
         topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            AlterShareGroupOffsetsRequestTopic._read,
-            3,
+            buffer, position, version, AlterShareGroupOffsetsRequestTopic._read, 3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -276,11 +268,7 @@ class AlterShareGroupOffsetsResponseTopic:
         position += 16
         topic_id = uuid_of(topic_id)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            AlterShareGroupOffsetsResponsePartition._read,
-            8,
+            buffer, position, version, AlterShareGroupOffsetsResponsePartition._read, 8,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -346,22 +334,14 @@ class AlterShareGroupOffsetsResponse:
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
         responses, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            AlterShareGroupOffsetsResponseTopic._read,
-            19,
+            buffer, position, version, AlterShareGroupOffsetsResponseTopic._read, 19,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return AlterShareGroupOffsetsResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            responses,
-            tags,
+            throttle_time_ms, error_code, error_message, responses, tags,
         ), position
 
     __eq__ = structs_equal

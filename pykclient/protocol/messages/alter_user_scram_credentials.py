@@ -184,18 +184,10 @@ class AlterUserScramCredentialsRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[AlterUserScramCredentialsRequest, int]:
         deletions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ScramCredentialDeletion._read,
-            3,
+            buffer, position, version, ScramCredentialDeletion._read, 3,
         )
         upsertions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ScramCredentialUpsertion._read,
-            9,
+            buffer, position, version, ScramCredentialUpsertion._read, 9,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -302,11 +294,7 @@ class AlterUserScramCredentialsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         results, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            AlterUserScramCredentialsResult._read,
-            5,
+            buffer, position, version, AlterUserScramCredentialsResult._read, 5,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

@@ -259,14 +259,8 @@ class ApiVersionsResponse:
     """ApiVersionsResponse, versions 0 to 4."""
 
     __slots__ = (
-        "error_code",
-        "api_keys",
-        "throttle_time_ms",
-        "supported_features",
-        "finalized_features_epoch",
-        "finalized_features",
-        "zk_migration_ready",
-        "unknown_tags",
+        "error_code", "api_keys", "throttle_time_ms", "supported_features", "finalized_features_epoch",
+        "finalized_features", "zk_migration_ready", "unknown_tags",
     )
 
     error_code: int
@@ -364,22 +358,14 @@ class ApiVersionsResponse:
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0:
                         supported_features, position = read_compact_structs(
-                            buffer,
-                            position,
-                            version,
-                            SupportedFeatureKey._read,
-                            6,
+                            buffer, position, version, SupportedFeatureKey._read, 6,
                         )
                     elif tag == 1:
                         (finalized_features_epoch,) = _q.unpack_from(buffer, position)
                         position += 8
                     elif tag == 2:
                         finalized_features, position = read_compact_structs(
-                            buffer,
-                            position,
-                            version,
-                            FinalizedFeatureKey._read,
-                            6,
+                            buffer, position, version, FinalizedFeatureKey._read, 6,
                         )
                     elif tag == 3:
                         (zk_migration_ready,) = _t.unpack_from(buffer, position)
@@ -391,14 +377,8 @@ class ApiVersionsResponse:
                     if position != end:
                         raise tag_end_missed(tag, position, end)
         return ApiVersionsResponse(
-            error_code,
-            api_keys,
-            throttle_time_ms,
-            supported_features,
-            finalized_features_epoch,
-            finalized_features,
-            zk_migration_ready,
-            tags,
+            error_code, api_keys, throttle_time_ms, supported_features, finalized_features_epoch,
+            finalized_features, zk_migration_ready, tags,
         ), position
 
     __eq__ = structs_equal

@@ -104,11 +104,7 @@ class RequestTopicData:
         position += 16
         topic_id = uuid_of(topic_id)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            RequestPartitionData._read,
-            5,
+            buffer, position, version, RequestPartitionData._read, 5,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -214,11 +210,7 @@ class AssignReplicasToDirsRequest:
         broker_id, broker_epoch = _iq.unpack_from(buffer, position)
         position += 12
         directories, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            RequestDirectoryData._read,
-            18,
+            buffer, position, version, RequestDirectoryData._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -307,11 +299,7 @@ class ResponseTopicData:
         position += 16
         topic_id = uuid_of(topic_id)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ResponsePartitionData._read,
-            7,
+            buffer, position, version, ResponsePartitionData._read, 7,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -417,11 +405,7 @@ class AssignReplicasToDirsResponse:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
         directories, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ResponseDirectoryData._read,
-            18,
+            buffer, position, version, ResponseDirectoryData._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

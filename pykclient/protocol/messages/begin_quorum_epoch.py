@@ -159,11 +159,7 @@ class RequestTopicData:
             topic_name, position = read_string(buffer, position)
         if version >= 1:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                RequestPartitionData._read,
-                12,
+                buffer, position, version, RequestPartitionData._read, 12,
             )
         else:
             partitions, position = read_structs(buffer, position, version, RequestPartitionData._read, 12)
@@ -305,11 +301,7 @@ class BeginQuorumEpochRequest:
             topics, position = read_structs(buffer, position, version, RequestTopicData._read, 3)
         if version >= 1:
             leader_endpoints, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                LeaderEndpoint._read,
-                5,
+                buffer, position, version, LeaderEndpoint._read, 5,
             )
         else:
             leader_endpoints = []
@@ -424,11 +416,7 @@ class ResponseTopicData:
             topic_name, position = read_string(buffer, position)
         if version >= 1:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                ResponsePartitionData._read,
-                14,
+                buffer, position, version, ResponsePartitionData._read, 14,
             )
         else:
             partitions, position = read_structs(buffer, position, version, ResponsePartitionData._read, 14)
@@ -570,11 +558,7 @@ class BeginQuorumEpochResponse:
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0:
                         node_endpoints, position = read_compact_structs(
-                            buffer,
-                            position,
-                            version,
-                            NodeEndpoint._read,
-                            8,
+                            buffer, position, version, NodeEndpoint._read, 8,
                         )
                     else:
                         tags = tags or {}

@@ -26,6 +26,7 @@ from pykclient.protocol.structs import (
 )
 
 
+
 @dataclass(init=False, repr=False, eq=False, match_args=False)
 class BeginTransactionRecord:
     """BeginTransactionRecord, version 0."""

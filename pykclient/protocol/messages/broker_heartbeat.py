@@ -40,14 +40,8 @@ class BrokerHeartbeatRequest:
     """BrokerHeartbeatRequest, versions 0 to 2."""
 
     __slots__ = (
-        "broker_id",
-        "broker_epoch",
-        "current_metadata_offset",
-        "want_fence",
-        "want_shut_down",
-        "offline_log_dirs",
-        "cordoned_log_dirs",
-        "unknown_tags",
+        "broker_id", "broker_epoch", "current_metadata_offset", "want_fence", "want_shut_down",
+        "offline_log_dirs", "cordoned_log_dirs", "unknown_tags",
     )
 
     broker_id: int
@@ -93,15 +87,10 @@ class BrokerHeartbeatRequest:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(
-            _iqqtt.pack(
-                self.broker_id,
-                self.broker_epoch,
-                self.current_metadata_offset,
-                self.want_fence,
-                self.want_shut_down,
-            )
-        )
+        append(_iqqtt.pack(
+            self.broker_id, self.broker_epoch, self.current_metadata_offset, self.want_fence,
+            self.want_shut_down,
+        ))
         known: list[tuple[int, bytes]] = []
         if version >= 1:
             if self.offline_log_dirs:
@@ -121,11 +110,7 @@ class BrokerHeartbeatRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[BrokerHeartbeatRequest, int]:
         (
-            broker_id,
-            broker_epoch,
-            current_metadata_offset,
-            want_fence,
-            want_shut_down,
+            broker_id, broker_epoch, current_metadata_offset, want_fence, want_shut_down,
         ) = _iqqtt.unpack_from(buffer, position)
         position += 22
         offline_log_dirs: list[UUID] = []
@@ -149,14 +134,8 @@ class BrokerHeartbeatRequest:
                 if position != end:
                     raise tag_end_missed(tag, position, end)
         return BrokerHeartbeatRequest(
-            broker_id,
-            broker_epoch,
-            current_metadata_offset,
-            want_fence,
-            want_shut_down,
-            offline_log_dirs,
-            cordoned_log_dirs,
-            tags,
+            broker_id, broker_epoch, current_metadata_offset, want_fence, want_shut_down, offline_log_dirs,
+            cordoned_log_dirs, tags,
         ), position
 
     __eq__ = structs_equal
@@ -168,12 +147,7 @@ class BrokerHeartbeatResponse:
     """BrokerHeartbeatResponse, versions 0 to 2."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "is_caught_up",
-        "is_fenced",
-        "should_shut_down",
-        "unknown_tags",
+        "throttle_time_ms", "error_code", "is_caught_up", "is_fenced", "should_shut_down", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -213,15 +187,9 @@ class BrokerHeartbeatResponse:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(
-            _ihttt.pack(
-                self.throttle_time_ms,
-                self.error_code,
-                self.is_caught_up,
-                self.is_fenced,
-                self.should_shut_down,
-            )
-        )
+        append(_ihttt.pack(
+            self.throttle_time_ms, self.error_code, self.is_caught_up, self.is_fenced, self.should_shut_down,
+        ))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -230,11 +198,7 @@ class BrokerHeartbeatResponse:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[BrokerHeartbeatResponse, int]:
         (
-            throttle_time_ms,
-            error_code,
-            is_caught_up,
-            is_fenced,
-            should_shut_down,
+            throttle_time_ms, error_code, is_caught_up, is_fenced, should_shut_down,
         ) = _ihttt.unpack_from(buffer, position)
         position += 9
         if buffer[position]:
@@ -242,12 +206,7 @@ class BrokerHeartbeatResponse:
         else:
             tags, position = None, position + 1
         return BrokerHeartbeatResponse(
-            throttle_time_ms,
-            error_code,
-            is_caught_up,
-            is_fenced,
-            should_shut_down,
-            tags,
+            throttle_time_ms, error_code, is_caught_up, is_fenced, should_shut_down, tags,
         ), position
 
     __eq__ = structs_equal

@@ -148,16 +148,8 @@ class BrokerRegistrationRequest:
     """BrokerRegistrationRequest, versions 0 to 4."""
 
     __slots__ = (
-        "broker_id",
-        "cluster_id",
-        "incarnation_id",
-        "listeners",
-        "features",
-        "rack",
-        "is_migrating_zk_broker",
-        "log_dirs",
-        "previous_broker_epoch",
-        "unknown_tags",
+        "broker_id", "cluster_id", "incarnation_id", "listeners", "features", "rack",
+        "is_migrating_zk_broker", "log_dirs", "previous_broker_epoch", "unknown_tags",
     )
 
     broker_id: int
@@ -258,16 +250,8 @@ class BrokerRegistrationRequest:
         else:
             tags, position = None, position + 1
         return BrokerRegistrationRequest(
-            broker_id,
-            cluster_id,
-            incarnation_id,
-            listeners,
-            features,
-            rack,
-            is_migrating_zk_broker,
-            log_dirs,
-            previous_broker_epoch,
-            tags,
+            broker_id, cluster_id, incarnation_id, listeners, features, rack, is_migrating_zk_broker, log_dirs,
+            previous_broker_epoch, tags,
         ), position
 
     __eq__ = structs_equal

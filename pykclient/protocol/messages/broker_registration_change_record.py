@@ -39,12 +39,7 @@ class BrokerRegistrationChangeRecord:
     """BrokerRegistrationChangeRecord, versions 0 to 3."""
 
     __slots__ = (
-        "broker_id",
-        "broker_epoch",
-        "fenced",
-        "in_controlled_shutdown",
-        "log_dirs",
-        "cordoned_log_dirs",
+        "broker_id", "broker_epoch", "fenced", "in_controlled_shutdown", "log_dirs", "cordoned_log_dirs",
         "unknown_tags",
     )
 
@@ -145,13 +140,7 @@ class BrokerRegistrationChangeRecord:
                 if position != end:
                     raise tag_end_missed(tag, position, end)
         return BrokerRegistrationChangeRecord(
-            broker_id,
-            broker_epoch,
-            fenced,
-            in_controlled_shutdown,
-            log_dirs,
-            cordoned_log_dirs,
-            tags,
+            broker_id, broker_epoch, fenced, in_controlled_shutdown, log_dirs, cordoned_log_dirs, tags,
         ), position
 
     __eq__ = structs_equal

@@ -22,6 +22,7 @@ from pykclient.protocol.structs import (
 )
 
 
+
 @dataclass(init=False, repr=False, eq=False, match_args=False)
 class ConsumerGroupCurrentMemberAssignmentKey:
     """ConsumerGroupCurrentMemberAssignmentKey, version 0."""

@@ -67,9 +67,7 @@ class TopicPartitions:
         append(encode_compact_numbers(self.partitions, "i"))
         known: list[tuple[int, bytes]] = []
         if self.assignment_epochs is None or self.assignment_epochs:
-            known.append(
-                (0, b"\0" if self.assignment_epochs is None else encode_compact_numbers(self.assignment_epochs, "i"))
-            )
+            known.append((0, b"\0" if self.assignment_epochs is None else encode_compact_numbers(self.assignment_epochs, "i")))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -109,12 +107,8 @@ class ConsumerGroupCurrentMemberAssignmentValue:
     """ConsumerGroupCurrentMemberAssignmentValue, version 0."""
 
     __slots__ = (
-        "member_epoch",
-        "previous_member_epoch",
-        "state",
-        "assigned_partitions",
-        "partitions_pending_revocation",
-        "unknown_tags",
+        "member_epoch", "previous_member_epoch", "state", "assigned_partitions",
+        "partitions_pending_revocation", "unknown_tags",
     )
 
     member_epoch: int
@@ -142,9 +136,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
         self.previous_member_epoch = previous_member_epoch
         self.state = state
         self.assigned_partitions = [] if assigned_partitions is EMPTY else assigned_partitions
-        self.partitions_pending_revocation = (
-            [] if partitions_pending_revocation is EMPTY else partitions_pending_revocation
-        )
+        self.partitions_pending_revocation = [] if partitions_pending_revocation is EMPTY else partitions_pending_revocation
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
@@ -169,29 +161,17 @@ class ConsumerGroupCurrentMemberAssignmentValue:
         member_epoch, previous_member_epoch, state = _iib.unpack_from(buffer, position)
         position += 9
         assigned_partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicPartitions._read,
-            18,
+            buffer, position, version, TopicPartitions._read, 18,
         )
         partitions_pending_revocation, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicPartitions._read,
-            18,
+            buffer, position, version, TopicPartitions._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return ConsumerGroupCurrentMemberAssignmentValue(
-            member_epoch,
-            previous_member_epoch,
-            state,
-            assigned_partitions,
-            partitions_pending_revocation,
+            member_epoch, previous_member_epoch, state, assigned_partitions, partitions_pending_revocation,
             tags,
         ), position
 

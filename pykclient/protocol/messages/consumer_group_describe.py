@@ -179,11 +179,7 @@ class Assignment:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Assignment, int]:
         topic_partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicPartitions._read,
-            19,
+            buffer, position, version, TopicPartitions._read, 19,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -204,18 +200,9 @@ class Member:
     """Member, versions 0 to 1."""
 
     __slots__ = (
-        "member_id",
-        "instance_id",
-        "rack_id",
-        "member_epoch",
-        "client_id",
-        "client_host",
-        "subscribed_topic_names",
-        "subscribed_topic_regex",
-        "assignment",
-        "target_assignment",
-        "member_type",
-        "unknown_tags",
+        "member_id", "instance_id", "rack_id", "member_epoch", "client_id", "client_host",
+        "subscribed_topic_names", "subscribed_topic_regex", "assignment", "target_assignment",
+        "member_type", "unknown_tags",
     )
 
     member_id: str
@@ -301,18 +288,8 @@ class Member:
         else:
             tags, position = None, position + 1
         return Member(
-            member_id,
-            instance_id,
-            rack_id,
-            member_epoch,
-            client_id,
-            client_host,
-            subscribed_topic_names,
-            subscribed_topic_regex,
-            assignment,
-            target_assignment,
-            member_type,
-            tags,
+            member_id, instance_id, rack_id, member_epoch, client_id, client_host, subscribed_topic_names,
+            subscribed_topic_regex, assignment, target_assignment, member_type, tags,
         ), position
 
     __eq__ = structs_equal
@@ -324,16 +301,8 @@ class DescribedGroup:
     """DescribedGroup, versions 0 to 1."""
 
     __slots__ = (
-        "error_code",
-        "error_message",
-        "group_id",
-        "group_state",
-        "group_epoch",
-        "assignment_epoch",
-        "assignor_name",
-        "members",
-        "authorized_operations",
-        "unknown_tags",
+        "error_code", "error_message", "group_id", "group_state", "group_epoch", "assignment_epoch",
+        "assignor_name", "members", "authorized_operations", "unknown_tags",
     )
 
     error_code: int
@@ -404,16 +373,8 @@ class DescribedGroup:
         else:
             tags, position = None, position + 1
         return DescribedGroup(
-            error_code,
-            error_message,
-            group_id,
-            group_state,
-            group_epoch,
-            assignment_epoch,
-            assignor_name,
-            members,
-            authorized_operations,
-            tags,
+            error_code, error_message, group_id, group_state, group_epoch, assignment_epoch, assignor_name,
+            members, authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal

@@ -94,16 +94,8 @@ class ConsumerGroupHeartbeatRequest:
     """ConsumerGroupHeartbeatRequest, versions 0 to 1."""
 
     __slots__ = (
-        "group_id",
-        "member_id",
-        "member_epoch",
-        "instance_id",
-        "rack_id",
-        "rebalance_timeout_ms",
-        "subscribed_topic_names",
-        "subscribed_topic_regex",
-        "server_assignor",
-        "topic_partitions",
+        "group_id", "member_id", "member_epoch", "instance_id", "rack_id", "rebalance_timeout_ms",
+        "subscribed_topic_names", "subscribed_topic_regex", "server_assignor", "topic_partitions",
         "unknown_tags",
     )
 
@@ -200,28 +192,15 @@ class ConsumerGroupHeartbeatRequest:
             subscribed_topic_regex = None
         server_assignor, position = read_compact_nullable_string(buffer, position)
         topic_partitions, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            RequestTopicPartitions._read,
-            18,
+            buffer, position, version, RequestTopicPartitions._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return ConsumerGroupHeartbeatRequest(
-            group_id,
-            member_id,
-            member_epoch,
-            instance_id,
-            rack_id,
-            rebalance_timeout_ms,
-            subscribed_topic_names,
-            subscribed_topic_regex,
-            server_assignor,
-            topic_partitions,
-            tags,
+            group_id, member_id, member_epoch, instance_id, rack_id, rebalance_timeout_ms,
+            subscribed_topic_names, subscribed_topic_regex, server_assignor, topic_partitions, tags,
         ), position
 
     __eq__ = structs_equal
@@ -301,11 +280,7 @@ class Assignment:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Assignment, int]:
         topic_partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ResponseTopicPartitions._read,
-            18,
+            buffer, position, version, ResponseTopicPartitions._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -322,14 +297,8 @@ class ConsumerGroupHeartbeatResponse:
     """ConsumerGroupHeartbeatResponse, versions 0 to 1."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "error_message",
-        "member_id",
-        "member_epoch",
-        "heartbeat_interval_ms",
-        "assignment",
-        "unknown_tags",
+        "throttle_time_ms", "error_code", "error_message", "member_id", "member_epoch",
+        "heartbeat_interval_ms", "assignment", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -408,14 +377,8 @@ class ConsumerGroupHeartbeatResponse:
         else:
             tags, position = None, position + 1
         return ConsumerGroupHeartbeatResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            member_id,
-            member_epoch,
-            heartbeat_interval_ms,
-            assignment,
-            tags,
+            throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms,
+            assignment, tags,
         ), position
 
     __eq__ = structs_equal

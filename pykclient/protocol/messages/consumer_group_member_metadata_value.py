@@ -119,11 +119,7 @@ class ClassicMemberMetadata:
         (session_timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
         supported_protocols, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ClassicProtocol._read,
-            3,
+            buffer, position, version, ClassicProtocol._read, 3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -144,15 +140,8 @@ class ConsumerGroupMemberMetadataValue:
     """ConsumerGroupMemberMetadataValue, version 0."""
 
     __slots__ = (
-        "instance_id",
-        "rack_id",
-        "client_id",
-        "client_host",
-        "subscribed_topic_names",
-        "subscribed_topic_regex",
-        "rebalance_timeout_ms",
-        "server_assignor",
-        "classic_member_metadata",
+        "instance_id", "rack_id", "client_id", "client_host", "subscribed_topic_names",
+        "subscribed_topic_regex", "rebalance_timeout_ms", "server_assignor", "classic_member_metadata",
         "unknown_tags",
     )
 
@@ -193,9 +182,7 @@ class ConsumerGroupMemberMetadataValue:
         self.subscribed_topic_regex = subscribed_topic_regex
         self.rebalance_timeout_ms = rebalance_timeout_ms
         self.server_assignor = server_assignor
-        self.classic_member_metadata = (
-            ClassicMemberMetadata() if classic_member_metadata is NOT_GIVEN else classic_member_metadata
-        )
+        self.classic_member_metadata = ClassicMemberMetadata() if classic_member_metadata is NOT_GIVEN else classic_member_metadata
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
@@ -217,14 +204,7 @@ class ConsumerGroupMemberMetadataValue:
         append(encode_compact_nullable_string(self.server_assignor))
         known: list[tuple[int, bytes]] = []
         if self.classic_member_metadata is None or self.classic_member_metadata._is_set():
-            known.append(
-                (
-                    0,
-                    b"\xff"
-                    if self.classic_member_metadata is None
-                    else b"\1" + encode_struct(self.classic_member_metadata, version),
-                )
-            )
+            known.append((0, b"\xff" if self.classic_member_metadata is None else b"\1" + encode_struct(self.classic_member_metadata, version)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -263,16 +243,8 @@ class ConsumerGroupMemberMetadataValue:
                 if position != end:
                     raise tag_end_missed(tag, position, end)
         return ConsumerGroupMemberMetadataValue(
-            instance_id,
-            rack_id,
-            client_id,
-            client_host,
-            subscribed_topic_names,
-            subscribed_topic_regex,
-            rebalance_timeout_ms,
-            server_assignor,
-            classic_member_metadata,
-            tags,
+            instance_id, rack_id, client_id, client_host, subscribed_topic_names, subscribed_topic_regex,
+            rebalance_timeout_ms, server_assignor, classic_member_metadata, tags,
         ), position
 
     __eq__ = structs_equal

@@ -126,11 +126,7 @@ class TopicMetadata:
         (num_partitions,) = _i.unpack_from(buffer, position)
         position += 4
         partition_metadata, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            PartitionMetadata._read,
-            6,
+            buffer, position, version, PartitionMetadata._read, 6,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

@@ -29,6 +29,7 @@ from pykclient.protocol.structs import (
 )
 
 
+
 @dataclass(init=False, repr=False, eq=False, match_args=False)
 class TopicPartition:
     """TopicPartition, versions 0 to 3."""

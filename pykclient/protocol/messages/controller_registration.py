@@ -142,12 +142,7 @@ class ControllerRegistrationRequest:
     """ControllerRegistrationRequest, version 0."""
 
     __slots__ = (
-        "controller_id",
-        "incarnation_id",
-        "zk_migration_ready",
-        "listeners",
-        "features",
-        "unknown_tags",
+        "controller_id", "incarnation_id", "zk_migration_ready", "listeners", "features", "unknown_tags",
     )
 
     controller_id: int
@@ -207,12 +202,7 @@ class ControllerRegistrationRequest:
         else:
             tags, position = None, position + 1
         return ControllerRegistrationRequest(
-            controller_id,
-            incarnation_id,
-            zk_migration_ready,
-            listeners,
-            features,
-            tags,
+            controller_id, incarnation_id, zk_migration_ready, listeners, features, tags,
         ), position
 
     __eq__ = structs_equal

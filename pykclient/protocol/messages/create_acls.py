@@ -47,14 +47,8 @@ class AclCreation:
     """AclCreation, versions 1 to 3."""
 
     __slots__ = (
-        "resource_type",
-        "resource_name",
-        "resource_pattern_type",
-        "principal",
-        "host",
-        "operation",
-        "permission_type",
-        "unknown_tags",
+        "resource_type", "resource_name", "resource_pattern_type", "principal", "host", "operation",
+        "permission_type", "unknown_tags",
     )
 
     resource_type: int
@@ -138,13 +132,7 @@ class AclCreation:
         else:
             tags, position = None, position + 1
         return AclCreation(
-            resource_type,
-            resource_name,
-            resource_pattern_type,
-            principal,
-            host,
-            operation,
-            permission_type,
+            resource_type, resource_name, resource_pattern_type, principal, host, operation, permission_type,
             tags,
         ), position
 

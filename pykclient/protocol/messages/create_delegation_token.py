@@ -198,11 +198,7 @@ class CreateDelegationTokenRequest:
         else:
             tags, position = None, position + 1
         return CreateDelegationTokenRequest(
-            owner_principal_type,
-            owner_principal_name,
-            renewers,
-            max_lifetime_ms,
-            tags,
+            owner_principal_type, owner_principal_name, renewers, max_lifetime_ms, tags,
         ), position
 
     __eq__ = structs_equal
@@ -214,18 +210,9 @@ class CreateDelegationTokenResponse:
     """CreateDelegationTokenResponse, versions 1 to 3."""
 
     __slots__ = (
-        "error_code",
-        "principal_type",
-        "principal_name",
-        "token_requester_principal_type",
-        "token_requester_principal_name",
-        "issue_timestamp_ms",
-        "expiry_timestamp_ms",
-        "max_timestamp_ms",
-        "token_id",
-        "hmac",
-        "throttle_time_ms",
-        "unknown_tags",
+        "error_code", "principal_type", "principal_name", "token_requester_principal_type",
+        "token_requester_principal_name", "issue_timestamp_ms", "expiry_timestamp_ms", "max_timestamp_ms",
+        "token_id", "hmac", "throttle_time_ms", "unknown_tags",
     )
 
     error_code: int
@@ -369,18 +356,9 @@ class CreateDelegationTokenResponse:
         else:
             tags, position = None, position + 1
         return CreateDelegationTokenResponse(
-            error_code,
-            principal_type,
-            principal_name,
-            token_requester_principal_type,
-            token_requester_principal_name,
-            issue_timestamp_ms,
-            expiry_timestamp_ms,
-            max_timestamp_ms,
-            token_id,
-            hmac,
-            throttle_time_ms,
-            tags,
+            error_code, principal_type, principal_name, token_requester_principal_type,
+            token_requester_principal_name, issue_timestamp_ms, expiry_timestamp_ms, max_timestamp_ms, token_id,
+            hmac, throttle_time_ms, tags,
         ), position
 
     __eq__ = structs_equal

@@ -150,19 +150,11 @@ class CreatePartitionsTopic:
         position += 4
         if version >= 2:
             assignments, position = read_compact_nullable_structs(
-                buffer,
-                position,
-                version,
-                CreatePartitionsAssignment._read,
-                2,
+                buffer, position, version, CreatePartitionsAssignment._read, 2,
             )
         else:
             assignments, position = read_nullable_structs(
-                buffer,
-                position,
-                version,
-                CreatePartitionsAssignment._read,
-                2,
+                buffer, position, version, CreatePartitionsAssignment._read, 2,
             )
         if version < 2:
             tags = None
@@ -230,11 +222,7 @@ class CreatePartitionsRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[CreatePartitionsRequest, int]:
         if version >= 2:
             topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                CreatePartitionsTopic._read,
-                7,
+                buffer, position, version, CreatePartitionsTopic._read, 7,
             )
         else:
             topics, position = read_structs(buffer, position, version, CreatePartitionsTopic._read, 7)
@@ -371,19 +359,11 @@ class CreatePartitionsResponse:
         position += 4
         if version >= 2:
             results, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                CreatePartitionsTopicResult._read,
-                5,
+                buffer, position, version, CreatePartitionsTopicResult._read, 5,
             )
         else:
             results, position = read_structs(
-                buffer,
-                position,
-                version,
-                CreatePartitionsTopicResult._read,
-                5,
+                buffer, position, version, CreatePartitionsTopicResult._read, 5,
             )
         if version < 2:
             tags = None

@@ -232,27 +232,15 @@ class CreatableTopic:
         position += 6
         if version >= 5:
             assignments, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                CreatableReplicaAssignment._read,
-                6,
+                buffer, position, version, CreatableReplicaAssignment._read, 6,
             )
         else:
             assignments, position = read_structs(
-                buffer,
-                position,
-                version,
-                CreatableReplicaAssignment._read,
-                6,
+                buffer, position, version, CreatableReplicaAssignment._read, 6,
             )
         if version >= 5:
             configs, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                CreatableTopicConfig._read,
-                3,
+                buffer, position, version, CreatableTopicConfig._read, 3,
             )
         else:
             configs, position = read_structs(buffer, position, version, CreatableTopicConfig._read, 3)
@@ -398,15 +386,8 @@ class CreatableTopicResult:
     """CreatableTopicResult, versions 2 to 7."""
 
     __slots__ = (
-        "name",
-        "topic_id",
-        "error_code",
-        "error_message",
-        "topic_config_error_code",
-        "num_partitions",
-        "replication_factor",
-        "configs",
-        "unknown_tags",
+        "name", "topic_id", "error_code", "error_message", "topic_config_error_code", "num_partitions",
+        "replication_factor", "configs", "unknown_tags",
     )
 
     name: str
@@ -499,11 +480,7 @@ class CreatableTopicResult:
             replication_factor = -1
         if version >= 5:
             configs, position = read_compact_nullable_structs(
-                buffer,
-                position,
-                version,
-                CreatableTopicConfigs._read,
-                6,
+                buffer, position, version, CreatableTopicConfigs._read, 6,
             )
         else:
             configs = []
@@ -527,15 +504,8 @@ class CreatableTopicResult:
                     if position != end:
                         raise tag_end_missed(tag, position, end)
         return CreatableTopicResult(
-            name,
-            topic_id,
-            error_code,
-            error_message,
-            topic_config_error_code,
-            num_partitions,
-            replication_factor,
-            configs,
-            tags,
+            name, topic_id, error_code, error_message, topic_config_error_code, num_partitions,
+            replication_factor, configs, tags,
         ), position
 
     __eq__ = structs_equal
@@ -595,11 +565,7 @@ class CreateTopicsResponse:
         position += 4
         if version >= 5:
             topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                CreatableTopicResult._read,
-                6,
+                buffer, position, version, CreatableTopicResult._read, 6,
             )
         else:
             topics, position = read_structs(buffer, position, version, CreatableTopicResult._read, 6)

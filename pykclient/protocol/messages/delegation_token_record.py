@@ -35,14 +35,8 @@ class DelegationTokenRecord:
     """DelegationTokenRecord, version 0."""
 
     __slots__ = (
-        "owner",
-        "requester",
-        "renewers",
-        "issue_timestamp",
-        "max_timestamp",
-        "expiration_timestamp",
-        "token_id",
-        "unknown_tags",
+        "owner", "requester", "renewers", "issue_timestamp", "max_timestamp", "expiration_timestamp",
+        "token_id", "unknown_tags",
     )
 
     owner: str
@@ -111,14 +105,7 @@ class DelegationTokenRecord:
         else:
             tags, position = None, position + 1
         return DelegationTokenRecord(
-            owner,
-            requester,
-            renewers,
-            issue_timestamp,
-            max_timestamp,
-            expiration_timestamp,
-            token_id,
-            tags,
+            owner, requester, renewers, issue_timestamp, max_timestamp, expiration_timestamp, token_id, tags,
         ), position
 
     __eq__ = structs_equal

@@ -47,14 +47,8 @@ class DeleteAclsFilter:
     """DeleteAclsFilter, versions 1 to 3."""
 
     __slots__ = (
-        "resource_type_filter",
-        "resource_name_filter",
-        "pattern_type_filter",
-        "principal_filter",
-        "host_filter",
-        "operation",
-        "permission_type",
-        "unknown_tags",
+        "resource_type_filter", "resource_name_filter", "pattern_type_filter", "principal_filter",
+        "host_filter", "operation", "permission_type", "unknown_tags",
     )
 
     resource_type_filter: int
@@ -138,14 +132,8 @@ class DeleteAclsFilter:
         else:
             tags, position = None, position + 1
         return DeleteAclsFilter(
-            resource_type_filter,
-            resource_name_filter,
-            pattern_type_filter,
-            principal_filter,
-            host_filter,
-            operation,
-            permission_type,
-            tags,
+            resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter,
+            operation, permission_type, tags,
         ), position
 
     __eq__ = structs_equal
@@ -218,16 +206,8 @@ class DeleteAclsMatchingAcl:
     """DeleteAclsMatchingAcl, versions 1 to 3."""
 
     __slots__ = (
-        "error_code",
-        "error_message",
-        "resource_type",
-        "resource_name",
-        "pattern_type",
-        "principal",
-        "host",
-        "operation",
-        "permission_type",
-        "unknown_tags",
+        "error_code", "error_message", "resource_type", "resource_name", "pattern_type", "principal",
+        "host", "operation", "permission_type", "unknown_tags",
     )
 
     error_code: int
@@ -328,16 +308,8 @@ class DeleteAclsMatchingAcl:
         else:
             tags, position = None, position + 1
         return DeleteAclsMatchingAcl(
-            error_code,
-            error_message,
-            resource_type,
-            resource_name,
-            pattern_type,
-            principal,
-            host,
-            operation,
-            permission_type,
-            tags,
+            error_code, error_message, resource_type, resource_name, pattern_type, principal, host, operation,
+            permission_type, tags,
         ), position
 
     __eq__ = structs_equal
@@ -396,19 +368,11 @@ class DeleteAclsFilterResult:
             error_message, position = read_nullable_string(buffer, position)
         if version >= 2:
             matching_acls, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DeleteAclsMatchingAcl._read,
-                11,
+                buffer, position, version, DeleteAclsMatchingAcl._read, 11,
             )
         else:
             matching_acls, position = read_structs(
-                buffer,
-                position,
-                version,
-                DeleteAclsMatchingAcl._read,
-                11,
+                buffer, position, version, DeleteAclsMatchingAcl._read, 11,
             )
         if version < 2:
             tags = None
@@ -475,19 +439,11 @@ class DeleteAclsResponse:
         position += 4
         if version >= 2:
             filter_results, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DeleteAclsFilterResult._read,
-                5,
+                buffer, position, version, DeleteAclsFilterResult._read, 5,
             )
         else:
             filter_results, position = read_structs(
-                buffer,
-                position,
-                version,
-                DeleteAclsFilterResult._read,
-                5,
+                buffer, position, version, DeleteAclsFilterResult._read, 5,
             )
         if version < 2:
             tags = None

@@ -205,11 +205,7 @@ class DeleteGroupsResponse:
         position += 4
         if version >= 2:
             results, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DeletableGroupResult._read,
-                4,
+                buffer, position, version, DeletableGroupResult._read, 4,
             )
         else:
             results, position = read_structs(buffer, position, version, DeletableGroupResult._read, 4)

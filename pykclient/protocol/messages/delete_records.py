@@ -130,11 +130,7 @@ class DeleteRecordsTopic:
             name, position = read_string(buffer, position)
         if version >= 2:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DeleteRecordsPartition._read,
-                12,
+                buffer, position, version, DeleteRecordsPartition._read, 12,
             )
         else:
             partitions, position = read_structs(buffer, position, version, DeleteRecordsPartition._read, 12)
@@ -313,19 +309,11 @@ class DeleteRecordsTopicResult:
             name, position = read_string(buffer, position)
         if version >= 2:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DeleteRecordsPartitionResult._read,
-                14,
+                buffer, position, version, DeleteRecordsPartitionResult._read, 14,
             )
         else:
             partitions, position = read_structs(
-                buffer,
-                position,
-                version,
-                DeleteRecordsPartitionResult._read,
-                14,
+                buffer, position, version, DeleteRecordsPartitionResult._read, 14,
             )
         if version < 2:
             tags = None
@@ -392,11 +380,7 @@ class DeleteRecordsResponse:
         position += 4
         if version >= 2:
             topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DeleteRecordsTopicResult._read,
-                3,
+                buffer, position, version, DeleteRecordsTopicResult._read, 3,
             )
         else:
             topics, position = read_structs(buffer, position, version, DeleteRecordsTopicResult._read, 3)

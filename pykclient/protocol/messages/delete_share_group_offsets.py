@@ -115,11 +115,7 @@ class DeleteShareGroupOffsetsRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DeleteShareGroupOffsetsRequest, int]:
         group_id, position = read_compact_string(buffer, position)
         topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            DeleteShareGroupOffsetsRequestTopic._read,
-            2,
+            buffer, position, version, DeleteShareGroupOffsetsRequestTopic._read, 2,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -238,22 +234,14 @@ class DeleteShareGroupOffsetsResponse:
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
         responses, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            DeleteShareGroupOffsetsResponseTopic._read,
-            21,
+            buffer, position, version, DeleteShareGroupOffsetsResponseTopic._read, 21,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return DeleteShareGroupOffsetsResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            responses,
-            tags,
+            throttle_time_ms, error_code, error_message, responses, tags,
         ), position
 
     __eq__ = structs_equal

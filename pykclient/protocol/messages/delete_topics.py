@@ -318,11 +318,7 @@ class DeleteTopicsResponse:
         position += 4
         if version >= 4:
             responses, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DeletableTopicResult._read,
-                4,
+                buffer, position, version, DeletableTopicResult._read, 4,
             )
         else:
             responses, position = read_structs(buffer, position, version, DeletableTopicResult._read, 4)

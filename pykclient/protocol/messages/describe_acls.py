@@ -46,14 +46,8 @@ class DescribeAclsRequest:
     """DescribeAclsRequest, versions 1 to 3."""
 
     __slots__ = (
-        "resource_type_filter",
-        "resource_name_filter",
-        "pattern_type_filter",
-        "principal_filter",
-        "host_filter",
-        "operation",
-        "permission_type",
-        "unknown_tags",
+        "resource_type_filter", "resource_name_filter", "pattern_type_filter", "principal_filter",
+        "host_filter", "operation", "permission_type", "unknown_tags",
     )
 
     resource_type_filter: int
@@ -149,14 +143,8 @@ class DescribeAclsRequest:
         else:
             tags, position = None, position + 1
         return DescribeAclsRequest(
-            resource_type_filter,
-            resource_name_filter,
-            pattern_type_filter,
-            principal_filter,
-            host_filter,
-            operation,
-            permission_type,
-            tags,
+            resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter,
+            operation, permission_type, tags,
         ), position
 
     __eq__ = structs_equal
@@ -371,11 +359,7 @@ class DescribeAclsResponse:
             error_message, position = read_nullable_string(buffer, position)
         if version >= 2:
             resources, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DescribeAclsResource._read,
-                5,
+                buffer, position, version, DescribeAclsResource._read, 5,
             )
         else:
             resources, position = read_structs(buffer, position, version, DescribeAclsResource._read, 5)

@@ -43,10 +43,7 @@ class DescribeClusterRequest:
     """DescribeClusterRequest, versions 0 to 2."""
 
     __slots__ = (
-        "include_cluster_authorized_operations",
-        "endpoint_type",
-        "include_fenced_brokers",
-        "unknown_tags",
+        "include_cluster_authorized_operations", "endpoint_type", "include_fenced_brokers", "unknown_tags",
     )
 
     include_cluster_authorized_operations: bool
@@ -81,13 +78,9 @@ class DescribeClusterRequest:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 2:
-            append(
-                _tbt.pack(
-                    self.include_cluster_authorized_operations,
-                    self.endpoint_type,
-                    self.include_fenced_brokers,
-                )
-            )
+            append(_tbt.pack(
+                self.include_cluster_authorized_operations, self.endpoint_type, self.include_fenced_brokers,
+            ))
         elif version >= 1:
             if self.include_fenced_brokers:
                 raise not_carried(self, "include_fenced_brokers", version)
@@ -107,9 +100,7 @@ class DescribeClusterRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeClusterRequest, int]:
         if version >= 2:
             (
-                include_cluster_authorized_operations,
-                endpoint_type,
-                include_fenced_brokers,
+                include_cluster_authorized_operations, endpoint_type, include_fenced_brokers,
             ) = _tbt.unpack_from(buffer, position)
             position += 3
         elif version >= 1:
@@ -126,10 +117,7 @@ class DescribeClusterRequest:
         else:
             tags, position = None, position + 1
         return DescribeClusterRequest(
-            include_cluster_authorized_operations,
-            endpoint_type,
-            include_fenced_brokers,
-            tags,
+            include_cluster_authorized_operations, endpoint_type, include_fenced_brokers, tags,
         ), position
 
     __eq__ = structs_equal
@@ -208,15 +196,8 @@ class DescribeClusterResponse:
     """DescribeClusterResponse, versions 0 to 2."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "error_message",
-        "endpoint_type",
-        "cluster_id",
-        "controller_id",
-        "brokers",
-        "cluster_authorized_operations",
-        "unknown_tags",
+        "throttle_time_ms", "error_code", "error_message", "endpoint_type", "cluster_id", "controller_id",
+        "brokers", "cluster_authorized_operations", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -294,11 +275,7 @@ class DescribeClusterResponse:
         (controller_id,) = _i.unpack_from(buffer, position)
         position += 4
         brokers, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            DescribeClusterBroker._read,
-            11,
+            buffer, position, version, DescribeClusterBroker._read, 11,
         )
         (cluster_authorized_operations,) = _i.unpack_from(buffer, position)
         position += 4
@@ -307,15 +284,8 @@ class DescribeClusterResponse:
         else:
             tags, position = None, position + 1
         return DescribeClusterResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            endpoint_type,
-            cluster_id,
-            controller_id,
-            brokers,
-            cluster_authorized_operations,
-            tags,
+            throttle_time_ms, error_code, error_message, endpoint_type, cluster_id, controller_id, brokers,
+            cluster_authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal

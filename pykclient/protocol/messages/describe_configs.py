@@ -179,11 +179,7 @@ class DescribeConfigsRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeConfigsRequest, int]:
         if version >= 4:
             resources, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DescribeConfigsResource._read,
-                4,
+                buffer, position, version, DescribeConfigsResource._read, 4,
             )
         else:
             resources, position = read_structs(buffer, position, version, DescribeConfigsResource._read, 4)
@@ -277,15 +273,8 @@ class DescribeConfigsResourceResult:
     """DescribeConfigsResourceResult, versions 1 to 4."""
 
     __slots__ = (
-        "name",
-        "value",
-        "read_only",
-        "config_source",
-        "is_sensitive",
-        "synonyms",
-        "config_type",
-        "documentation",
-        "unknown_tags",
+        "name", "value", "read_only", "config_source", "is_sensitive", "synonyms", "config_type",
+        "documentation", "unknown_tags",
     )
 
     name: str
@@ -363,11 +352,7 @@ class DescribeConfigsResourceResult:
         position += 3
         if version >= 4:
             synonyms, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DescribeConfigsSynonym._read,
-                4,
+                buffer, position, version, DescribeConfigsSynonym._read, 4,
             )
         else:
             synonyms, position = read_structs(buffer, position, version, DescribeConfigsSynonym._read, 4)
@@ -389,15 +374,7 @@ class DescribeConfigsResourceResult:
         else:
             tags, position = None, position + 1
         return DescribeConfigsResourceResult(
-            name,
-            value,
-            read_only,
-            config_source,
-            is_sensitive,
-            synonyms,
-            config_type,
-            documentation,
-            tags,
+            name, value, read_only, config_source, is_sensitive, synonyms, config_type, documentation, tags,
         ), position
 
     __eq__ = structs_equal
@@ -473,19 +450,11 @@ class DescribeConfigsResult:
             resource_name, position = read_string(buffer, position)
         if version >= 4:
             configs, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DescribeConfigsResourceResult._read,
-                9,
+                buffer, position, version, DescribeConfigsResourceResult._read, 9,
             )
         else:
             configs, position = read_structs(
-                buffer,
-                position,
-                version,
-                DescribeConfigsResourceResult._read,
-                9,
+                buffer, position, version, DescribeConfigsResourceResult._read, 9,
             )
         if version < 4:
             tags = None
@@ -494,12 +463,7 @@ class DescribeConfigsResult:
         else:
             tags, position = None, position + 1
         return DescribeConfigsResult(
-            error_code,
-            error_message,
-            resource_type,
-            resource_name,
-            configs,
-            tags,
+            error_code, error_message, resource_type, resource_name, configs, tags,
         ), position
 
     __eq__ = structs_equal
@@ -559,11 +523,7 @@ class DescribeConfigsResponse:
         position += 4
         if version >= 4:
             results, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DescribeConfigsResult._read,
-                7,
+                buffer, position, version, DescribeConfigsResult._read, 7,
             )
         else:
             results, position = read_structs(buffer, position, version, DescribeConfigsResult._read, 7)

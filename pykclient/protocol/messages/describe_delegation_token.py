@@ -156,19 +156,11 @@ class DescribeDelegationTokenRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeDelegationTokenRequest, int]:
         if version >= 2:
             owners, position = read_compact_nullable_structs(
-                buffer,
-                position,
-                version,
-                DescribeDelegationTokenOwner._read,
-                3,
+                buffer, position, version, DescribeDelegationTokenOwner._read, 3,
             )
         else:
             owners, position = read_nullable_structs(
-                buffer,
-                position,
-                version,
-                DescribeDelegationTokenOwner._read,
-                3,
+                buffer, position, version, DescribeDelegationTokenOwner._read, 3,
             )
         if version < 2:
             tags = None
@@ -247,17 +239,9 @@ class DescribedDelegationToken:
     """DescribedDelegationToken, versions 1 to 3."""
 
     __slots__ = (
-        "principal_type",
-        "principal_name",
-        "token_requester_principal_type",
-        "token_requester_principal_name",
-        "issue_timestamp",
-        "expiry_timestamp",
-        "max_timestamp",
-        "token_id",
-        "hmac",
-        "renewers",
-        "unknown_tags",
+        "principal_type", "principal_name", "token_requester_principal_type",
+        "token_requester_principal_name", "issue_timestamp", "expiry_timestamp", "max_timestamp",
+        "token_id", "hmac", "renewers", "unknown_tags",
     )
 
     principal_type: str
@@ -379,19 +363,11 @@ class DescribedDelegationToken:
             hmac, position = read_bytes(buffer, position)
         if version >= 2:
             renewers, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DescribedDelegationTokenRenewer._read,
-                3,
+                buffer, position, version, DescribedDelegationTokenRenewer._read, 3,
             )
         else:
             renewers, position = read_structs(
-                buffer,
-                position,
-                version,
-                DescribedDelegationTokenRenewer._read,
-                3,
+                buffer, position, version, DescribedDelegationTokenRenewer._read, 3,
             )
         if version < 2:
             tags = None
@@ -400,17 +376,8 @@ class DescribedDelegationToken:
         else:
             tags, position = None, position + 1
         return DescribedDelegationToken(
-            principal_type,
-            principal_name,
-            token_requester_principal_type,
-            token_requester_principal_name,
-            issue_timestamp,
-            expiry_timestamp,
-            max_timestamp,
-            token_id,
-            hmac,
-            renewers,
-            tags,
+            principal_type, principal_name, token_requester_principal_type, token_requester_principal_name,
+            issue_timestamp, expiry_timestamp, max_timestamp, token_id, hmac, renewers, tags,
         ), position
 
     __eq__ = structs_equal
@@ -474,11 +441,7 @@ class DescribeDelegationTokenResponse:
         position += 2
         if version >= 2:
             tokens, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DescribedDelegationToken._read,
-                30,
+                buffer, position, version, DescribedDelegationToken._read, 30,
             )
         else:
             tokens, position = read_structs(buffer, position, version, DescribedDelegationToken._read, 30)

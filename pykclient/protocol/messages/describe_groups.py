@@ -127,13 +127,8 @@ class DescribedGroupMember:
     """DescribedGroupMember, versions 0 to 6."""
 
     __slots__ = (
-        "member_id",
-        "group_instance_id",
-        "client_id",
-        "client_host",
-        "member_metadata",
-        "member_assignment",
-        "unknown_tags",
+        "member_id", "group_instance_id", "client_id", "client_host", "member_metadata",
+        "member_assignment", "unknown_tags",
     )
 
     member_id: str
@@ -235,13 +230,7 @@ class DescribedGroupMember:
         else:
             tags, position = None, position + 1
         return DescribedGroupMember(
-            member_id,
-            group_instance_id,
-            client_id,
-            client_host,
-            member_metadata,
-            member_assignment,
-            tags,
+            member_id, group_instance_id, client_id, client_host, member_metadata, member_assignment, tags,
         ), position
 
     __eq__ = structs_equal
@@ -253,15 +242,8 @@ class DescribedGroup:
     """DescribedGroup, versions 0 to 6."""
 
     __slots__ = (
-        "error_code",
-        "error_message",
-        "group_id",
-        "group_state",
-        "protocol_type",
-        "protocol_data",
-        "members",
-        "authorized_operations",
-        "unknown_tags",
+        "error_code", "error_message", "group_id", "group_state", "protocol_type", "protocol_data",
+        "members", "authorized_operations", "unknown_tags",
     )
 
     error_code: int
@@ -366,11 +348,7 @@ class DescribedGroup:
             protocol_data, position = read_string(buffer, position)
         if version >= 5:
             members, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DescribedGroupMember._read,
-                7,
+                buffer, position, version, DescribedGroupMember._read, 7,
             )
         else:
             members, position = read_structs(buffer, position, version, DescribedGroupMember._read, 7)
@@ -386,15 +364,8 @@ class DescribedGroup:
         else:
             tags, position = None, position + 1
         return DescribedGroup(
-            error_code,
-            error_message,
-            group_id,
-            group_state,
-            protocol_type,
-            protocol_data,
-            members,
-            authorized_operations,
-            tags,
+            error_code, error_message, group_id, group_state, protocol_type, protocol_data, members,
+            authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal

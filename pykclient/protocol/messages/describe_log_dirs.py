@@ -159,19 +159,11 @@ class DescribeLogDirsRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeLogDirsRequest, int]:
         if version >= 2:
             topics, position = read_compact_nullable_structs(
-                buffer,
-                position,
-                version,
-                DescribableLogDirTopic._read,
-                3,
+                buffer, position, version, DescribableLogDirTopic._read, 3,
             )
         else:
             topics, position = read_nullable_structs(
-                buffer,
-                position,
-                version,
-                DescribableLogDirTopic._read,
-                3,
+                buffer, position, version, DescribableLogDirTopic._read, 3,
             )
         if version < 2:
             tags = None
@@ -284,19 +276,11 @@ class DescribeLogDirsTopic:
             name, position = read_string(buffer, position)
         if version >= 2:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DescribeLogDirsPartition._read,
-                21,
+                buffer, position, version, DescribeLogDirsPartition._read, 21,
             )
         else:
             partitions, position = read_structs(
-                buffer,
-                position,
-                version,
-                DescribeLogDirsPartition._read,
-                21,
+                buffer, position, version, DescribeLogDirsPartition._read, 21,
             )
         if version < 2:
             tags = None
@@ -315,13 +299,7 @@ class DescribeLogDirsResult:
     """DescribeLogDirsResult, versions 1 to 5."""
 
     __slots__ = (
-        "error_code",
-        "log_dir",
-        "topics",
-        "total_bytes",
-        "usable_bytes",
-        "is_cordoned",
-        "unknown_tags",
+        "error_code", "log_dir", "topics", "total_bytes", "usable_bytes", "is_cordoned", "unknown_tags",
     )
 
     error_code: int
@@ -383,11 +361,7 @@ class DescribeLogDirsResult:
             log_dir, position = read_string(buffer, position)
         if version >= 2:
             topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DescribeLogDirsTopic._read,
-                3,
+                buffer, position, version, DescribeLogDirsTopic._read, 3,
             )
         else:
             topics, position = read_structs(buffer, position, version, DescribeLogDirsTopic._read, 3)
@@ -409,13 +383,7 @@ class DescribeLogDirsResult:
         else:
             tags, position = None, position + 1
         return DescribeLogDirsResult(
-            error_code,
-            log_dir,
-            topics,
-            total_bytes,
-            usable_bytes,
-            is_cordoned,
-            tags,
+            error_code, log_dir, topics, total_bytes, usable_bytes, is_cordoned, tags,
         ), position
 
     __eq__ = structs_equal
@@ -486,11 +454,7 @@ class DescribeLogDirsResponse:
             error_code = 0
         if version >= 2:
             results, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                DescribeLogDirsResult._read,
-                5,
+                buffer, position, version, DescribeLogDirsResult._read, 5,
             )
         else:
             results, position = read_structs(buffer, position, version, DescribeLogDirsResult._read, 5)

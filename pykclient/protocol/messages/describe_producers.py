@@ -134,13 +134,8 @@ class ProducerState:
     """ProducerState, version 0."""
 
     __slots__ = (
-        "producer_id",
-        "producer_epoch",
-        "last_sequence",
-        "last_timestamp",
-        "coordinator_epoch",
-        "current_txn_start_offset",
-        "unknown_tags",
+        "producer_id", "producer_epoch", "last_sequence", "last_timestamp", "coordinator_epoch",
+        "current_txn_start_offset", "unknown_tags",
     )
 
     producer_id: int
@@ -171,16 +166,10 @@ class ProducerState:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(
-            _qiiqiq.pack(
-                self.producer_id,
-                self.producer_epoch,
-                self.last_sequence,
-                self.last_timestamp,
-                self.coordinator_epoch,
-                self.current_txn_start_offset,
-            )
-        )
+        append(_qiiqiq.pack(
+            self.producer_id, self.producer_epoch, self.last_sequence, self.last_timestamp,
+            self.coordinator_epoch, self.current_txn_start_offset,
+        ))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -189,11 +178,7 @@ class ProducerState:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ProducerState, int]:
         (
-            producer_id,
-            producer_epoch,
-            last_sequence,
-            last_timestamp,
-            coordinator_epoch,
+            producer_id, producer_epoch, last_sequence, last_timestamp, coordinator_epoch,
             current_txn_start_offset,
         ) = _qiiqiq.unpack_from(buffer, position)
         position += 36
@@ -202,13 +187,8 @@ class ProducerState:
         else:
             tags, position = None, position + 1
         return ProducerState(
-            producer_id,
-            producer_epoch,
-            last_sequence,
-            last_timestamp,
-            coordinator_epoch,
-            current_txn_start_offset,
-            tags,
+            producer_id, producer_epoch, last_sequence, last_timestamp, coordinator_epoch,
+            current_txn_start_offset, tags,
         ), position
 
     __eq__ = structs_equal
@@ -257,11 +237,7 @@ class PartitionResponse:
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
         active_producers, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ProducerState._read,
-            37,
+            buffer, position, version, ProducerState._read, 37,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -306,11 +282,7 @@ class TopicResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TopicResponse, int]:
         name, position = read_compact_string(buffer, position)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            PartitionResponse._read,
-            9,
+            buffer, position, version, PartitionResponse._read, 9,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

@@ -111,11 +111,7 @@ class RequestTopicData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestTopicData, int]:
         topic_name, position = read_compact_string(buffer, position)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            RequestPartitionData._read,
-            5,
+            buffer, position, version, RequestPartitionData._read, 5,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -182,12 +178,8 @@ class ReplicaState:
     """ReplicaState, versions 0 to 2."""
 
     __slots__ = (
-        "replica_id",
-        "replica_directory_id",
-        "log_end_offset",
-        "last_fetch_timestamp",
-        "last_caught_up_timestamp",
-        "unknown_tags",
+        "replica_id", "replica_directory_id", "log_end_offset", "last_fetch_timestamp",
+        "last_caught_up_timestamp", "unknown_tags",
     )
 
     replica_id: int
@@ -216,26 +208,16 @@ class ReplicaState:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 2:
-            append(
-                _iuqqq.pack(
-                    self.replica_id,
-                    self.replica_directory_id.bytes,
-                    self.log_end_offset,
-                    self.last_fetch_timestamp,
-                    self.last_caught_up_timestamp,
-                )
-            )
+            append(_iuqqq.pack(
+                self.replica_id, self.replica_directory_id.bytes, self.log_end_offset, self.last_fetch_timestamp,
+                self.last_caught_up_timestamp,
+            ))
         elif version >= 1:
             if self.replica_directory_id != ZERO_UUID:
                 raise not_carried(self, "replica_directory_id", version)
-            append(
-                _iqqq.pack(
-                    self.replica_id,
-                    self.log_end_offset,
-                    self.last_fetch_timestamp,
-                    self.last_caught_up_timestamp,
-                )
-            )
+            append(_iqqq.pack(
+                self.replica_id, self.log_end_offset, self.last_fetch_timestamp, self.last_caught_up_timestamp,
+            ))
         else:
             if self.replica_directory_id != ZERO_UUID:
                 raise not_carried(self, "replica_directory_id", version)
@@ -249,20 +231,13 @@ class ReplicaState:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReplicaState, int]:
         if version >= 2:
             (
-                replica_id,
-                replica_directory_id,
-                log_end_offset,
-                last_fetch_timestamp,
-                last_caught_up_timestamp,
+                replica_id, replica_directory_id, log_end_offset, last_fetch_timestamp, last_caught_up_timestamp,
             ) = _iuqqq.unpack_from(buffer, position)
             position += 44
             replica_directory_id = uuid_of(replica_directory_id)
         elif version >= 1:
             (
-                replica_id,
-                log_end_offset,
-                last_fetch_timestamp,
-                last_caught_up_timestamp,
+                replica_id, log_end_offset, last_fetch_timestamp, last_caught_up_timestamp,
             ) = _iqqq.unpack_from(buffer, position)
             position += 28
             replica_directory_id = ZERO_UUID
@@ -277,11 +252,7 @@ class ReplicaState:
         else:
             tags, position = None, position + 1
         return ReplicaState(
-            replica_id,
-            replica_directory_id,
-            log_end_offset,
-            last_fetch_timestamp,
-            last_caught_up_timestamp,
+            replica_id, replica_directory_id, log_end_offset, last_fetch_timestamp, last_caught_up_timestamp,
             tags,
         ), position
 
@@ -294,15 +265,8 @@ class ResponsePartitionData:
     """ResponsePartitionData, versions 0 to 2."""
 
     __slots__ = (
-        "partition_index",
-        "error_code",
-        "error_message",
-        "leader_id",
-        "leader_epoch",
-        "high_watermark",
-        "current_voters",
-        "observers",
-        "unknown_tags",
+        "partition_index", "error_code", "error_message", "leader_id", "leader_epoch", "high_watermark",
+        "current_voters", "observers", "unknown_tags",
     )
 
     partition_index: int
@@ -361,11 +325,7 @@ class ResponsePartitionData:
         leader_id, leader_epoch, high_watermark = _iiq.unpack_from(buffer, position)
         position += 16
         current_voters, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ReplicaState._read,
-            13,
+            buffer, position, version, ReplicaState._read, 13,
         )
         observers, position = read_compact_structs(buffer, position, version, ReplicaState._read, 13)
         if buffer[position]:
@@ -373,15 +333,8 @@ class ResponsePartitionData:
         else:
             tags, position = None, position + 1
         return ResponsePartitionData(
-            partition_index,
-            error_code,
-            error_message,
-            leader_id,
-            leader_epoch,
-            high_watermark,
-            current_voters,
-            observers,
-            tags,
+            partition_index, error_code, error_message, leader_id, leader_epoch, high_watermark, current_voters,
+            observers, tags,
         ), position
 
     __eq__ = structs_equal
@@ -421,11 +374,7 @@ class ResponseTopicData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseTopicData, int]:
         topic_name, position = read_compact_string(buffer, position)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ResponsePartitionData._read,
-            25,
+            buffer, position, version, ResponsePartitionData._read, 25,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

@@ -121,11 +121,7 @@ class DescribeShareGroupOffsetsRequestGroup:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeShareGroupOffsetsRequestGroup, int]:
         group_id, position = read_compact_string(buffer, position)
         topics, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            DescribeShareGroupOffsetsRequestTopic._read,
-            3,
+            buffer, position, version, DescribeShareGroupOffsetsRequestTopic._read, 3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -177,11 +173,7 @@ class DescribeShareGroupOffsetsRequest:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeShareGroupOffsetsRequest, int]:
         groups, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            DescribeShareGroupOffsetsRequestGroup._read,
-            3,
+            buffer, position, version, DescribeShareGroupOffsetsRequestGroup._read, 3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -198,12 +190,7 @@ class DescribeShareGroupOffsetsResponsePartition:
     """DescribeShareGroupOffsetsResponsePartition, versions 0 to 1."""
 
     __slots__ = (
-        "partition_index",
-        "start_offset",
-        "leader_epoch",
-        "lag",
-        "error_code",
-        "error_message",
+        "partition_index", "start_offset", "leader_epoch", "lag", "error_code", "error_message",
         "unknown_tags",
     )
 
@@ -260,13 +247,7 @@ class DescribeShareGroupOffsetsResponsePartition:
         else:
             tags, position = None, position + 1
         return DescribeShareGroupOffsetsResponsePartition(
-            partition_index,
-            start_offset,
-            leader_epoch,
-            lag,
-            error_code,
-            error_message,
-            tags,
+            partition_index, start_offset, leader_epoch, lag, error_code, error_message, tags,
         ), position
 
     __eq__ = structs_equal
@@ -313,11 +294,7 @@ class DescribeShareGroupOffsetsResponseTopic:
         position += 16
         topic_id = uuid_of(topic_id)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            DescribeShareGroupOffsetsResponsePartition._read,
-            20,
+            buffer, position, version, DescribeShareGroupOffsetsResponsePartition._read, 20,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -370,11 +347,7 @@ class DescribeShareGroupOffsetsResponseGroup:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[DescribeShareGroupOffsetsResponseGroup, int]:
         group_id, position = read_compact_string(buffer, position)
         topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            DescribeShareGroupOffsetsResponseTopic._read,
-            19,
+            buffer, position, version, DescribeShareGroupOffsetsResponseTopic._read, 19,
         )
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
@@ -435,11 +408,7 @@ class DescribeShareGroupOffsetsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         groups, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            DescribeShareGroupOffsetsResponseGroup._read,
-            6,
+            buffer, position, version, DescribeShareGroupOffsetsResponseGroup._read, 6,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

@@ -194,16 +194,8 @@ class DescribeTopicPartitionsResponsePartition:
     """DescribeTopicPartitionsResponsePartition, version 0."""
 
     __slots__ = (
-        "error_code",
-        "partition_index",
-        "leader_id",
-        "leader_epoch",
-        "replica_nodes",
-        "isr_nodes",
-        "eligible_leader_replicas",
-        "last_known_elr",
-        "offline_replicas",
-        "unknown_tags",
+        "error_code", "partition_index", "leader_id", "leader_epoch", "replica_nodes", "isr_nodes",
+        "eligible_leader_replicas", "last_known_elr", "offline_replicas", "unknown_tags",
     )
 
     error_code: int
@@ -274,16 +266,8 @@ class DescribeTopicPartitionsResponsePartition:
         else:
             tags, position = None, position + 1
         return DescribeTopicPartitionsResponsePartition(
-            error_code,
-            partition_index,
-            leader_id,
-            leader_epoch,
-            replica_nodes,
-            isr_nodes,
-            eligible_leader_replicas,
-            last_known_elr,
-            offline_replicas,
-            tags,
+            error_code, partition_index, leader_id, leader_epoch, replica_nodes, isr_nodes,
+            eligible_leader_replicas, last_known_elr, offline_replicas, tags,
         ), position
 
     __eq__ = structs_equal
@@ -295,12 +279,7 @@ class DescribeTopicPartitionsResponseTopic:
     """DescribeTopicPartitionsResponseTopic, version 0."""
 
     __slots__ = (
-        "error_code",
-        "name",
-        "topic_id",
-        "is_internal",
-        "partitions",
-        "topic_authorized_operations",
+        "error_code", "name", "topic_id", "is_internal", "partitions", "topic_authorized_operations",
         "unknown_tags",
     )
 
@@ -351,11 +330,7 @@ class DescribeTopicPartitionsResponseTopic:
         position += 17
         topic_id = uuid_of(topic_id)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            DescribeTopicPartitionsResponsePartition._read,
-            20,
+            buffer, position, version, DescribeTopicPartitionsResponsePartition._read, 20,
         )
         (topic_authorized_operations,) = _i.unpack_from(buffer, position)
         position += 4
@@ -364,13 +339,7 @@ class DescribeTopicPartitionsResponseTopic:
         else:
             tags, position = None, position + 1
         return DescribeTopicPartitionsResponseTopic(
-            error_code,
-            name,
-            topic_id,
-            is_internal,
-            partitions,
-            topic_authorized_operations,
-            tags,
+            error_code, name, topic_id, is_internal, partitions, topic_authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal
@@ -475,11 +444,7 @@ class DescribeTopicPartitionsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            DescribeTopicPartitionsResponseTopic._read,
-            26,
+            buffer, position, version, DescribeTopicPartitionsResponseTopic._read, 26,
         )
         next_cursor: ResponseCursor | None
         position += 1

@@ -134,15 +134,8 @@ class TransactionState:
     """TransactionState, version 0."""
 
     __slots__ = (
-        "error_code",
-        "transactional_id",
-        "transaction_state",
-        "transaction_timeout_ms",
-        "transaction_start_time_ms",
-        "producer_id",
-        "producer_epoch",
-        "topics",
-        "unknown_tags",
+        "error_code", "transactional_id", "transaction_state", "transaction_timeout_ms",
+        "transaction_start_time_ms", "producer_id", "producer_epoch", "topics", "unknown_tags",
     )
 
     error_code: int
@@ -182,14 +175,9 @@ class TransactionState:
         append(_h.pack(self.error_code))
         append(encode_compact_string(self.transactional_id))
         append(encode_compact_string(self.transaction_state))
-        append(
-            _iqqh.pack(
-                self.transaction_timeout_ms,
-                self.transaction_start_time_ms,
-                self.producer_id,
-                self.producer_epoch,
-            )
-        )
+        append(_iqqh.pack(
+            self.transaction_timeout_ms, self.transaction_start_time_ms, self.producer_id, self.producer_epoch,
+        ))
         append_compact_structs(out, self.topics, version)
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
@@ -203,10 +191,7 @@ class TransactionState:
         transactional_id, position = read_compact_string(buffer, position)
         transaction_state, position = read_compact_string(buffer, position)
         (
-            transaction_timeout_ms,
-            transaction_start_time_ms,
-            producer_id,
-            producer_epoch,
+            transaction_timeout_ms, transaction_start_time_ms, producer_id, producer_epoch,
         ) = _iqqh.unpack_from(buffer, position)
         position += 22
         topics, position = read_compact_structs(buffer, position, version, TopicData._read, 3)
@@ -215,15 +200,8 @@ class TransactionState:
         else:
             tags, position = None, position + 1
         return TransactionState(
-            error_code,
-            transactional_id,
-            transaction_state,
-            transaction_timeout_ms,
-            transaction_start_time_ms,
-            producer_id,
-            producer_epoch,
-            topics,
-            tags,
+            error_code, transactional_id, transaction_state, transaction_timeout_ms, transaction_start_time_ms,
+            producer_id, producer_epoch, topics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -276,11 +254,7 @@ class DescribeTransactionsResponse:
         (throttle_time_ms,) = _i.unpack_from(buffer, position)
         position += 4
         transaction_states, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TransactionState._read,
-            28,
+            buffer, position, version, TransactionState._read, 28,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

@@ -208,11 +208,7 @@ class DescribeUserScramCredentialsResult:
         position += 2
         error_message, position = read_compact_nullable_string(buffer, position)
         credential_infos, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            CredentialInfo._read,
-            6,
+            buffer, position, version, CredentialInfo._read, 6,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -278,22 +274,14 @@ class DescribeUserScramCredentialsResponse:
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
         results, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            DescribeUserScramCredentialsResult._read,
-            6,
+            buffer, position, version, DescribeUserScramCredentialsResult._read, 6,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return DescribeUserScramCredentialsResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            results,
-            tags,
+            throttle_time_ms, error_code, error_message, results, tags,
         ), position
 
     __eq__ = structs_equal

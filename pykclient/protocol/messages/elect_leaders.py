@@ -176,19 +176,11 @@ class ElectLeadersRequest:
             election_type = 0
         if version >= 2:
             topic_partitions, position = read_compact_nullable_structs(
-                buffer,
-                position,
-                version,
-                TopicPartitions._read,
-                3,
+                buffer, position, version, TopicPartitions._read, 3,
             )
         else:
             topic_partitions, position = read_nullable_structs(
-                buffer,
-                position,
-                version,
-                TopicPartitions._read,
-                3,
+                buffer, position, version, TopicPartitions._read, 3,
             )
         (timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
@@ -308,11 +300,7 @@ class ReplicaElectionResult:
             topic, position = read_string(buffer, position)
         if version >= 2:
             partition_result, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                PartitionResult._read,
-                8,
+                buffer, position, version, PartitionResult._read, 8,
             )
         else:
             partition_result, position = read_structs(buffer, position, version, PartitionResult._read, 8)
@@ -394,19 +382,11 @@ class ElectLeadersResponse:
             error_code = 0
         if version >= 2:
             replica_election_results, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                ReplicaElectionResult._read,
-                3,
+                buffer, position, version, ReplicaElectionResult._read, 3,
             )
         else:
             replica_election_results, position = read_structs(
-                buffer,
-                position,
-                version,
-                ReplicaElectionResult._read,
-                3,
+                buffer, position, version, ReplicaElectionResult._read, 3,
             )
         if version < 2:
             tags = None

@@ -101,11 +101,7 @@ class RequestPartitionData:
     """RequestPartitionData, versions 0 to 1."""
 
     __slots__ = (
-        "partition_index",
-        "leader_id",
-        "leader_epoch",
-        "preferred_successors",
-        "preferred_candidates",
+        "partition_index", "leader_id", "leader_epoch", "preferred_successors", "preferred_candidates",
         "unknown_tags",
     )
 
@@ -158,11 +154,7 @@ class RequestPartitionData:
             preferred_successors, position = read_numbers(buffer, position, "i", 4)
         if version >= 1:
             preferred_candidates, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                ReplicaInfo._read,
-                21,
+                buffer, position, version, ReplicaInfo._read, 21,
             )
         else:
             preferred_candidates = []
@@ -173,12 +165,7 @@ class RequestPartitionData:
         else:
             tags, position = None, position + 1
         return RequestPartitionData(
-            partition_index,
-            leader_id,
-            leader_epoch,
-            preferred_successors,
-            preferred_candidates,
-            tags,
+            partition_index, leader_id, leader_epoch, preferred_successors, preferred_candidates, tags,
         ), position
 
     __eq__ = structs_equal
@@ -231,11 +218,7 @@ class RequestTopicData:
             topic_name, position = read_string(buffer, position)
         if version >= 1:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                RequestPartitionData._read,
-                14,
+                buffer, position, version, RequestPartitionData._read, 14,
             )
         else:
             partitions, position = read_structs(buffer, position, version, RequestPartitionData._read, 14)
@@ -367,11 +350,7 @@ class EndQuorumEpochRequest:
             topics, position = read_structs(buffer, position, version, RequestTopicData._read, 3)
         if version >= 1:
             leader_endpoints, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                LeaderEndpoint._read,
-                5,
+                buffer, position, version, LeaderEndpoint._read, 5,
             )
         else:
             leader_endpoints = []
@@ -486,11 +465,7 @@ class ResponseTopicData:
             topic_name, position = read_string(buffer, position)
         if version >= 1:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                ResponsePartitionData._read,
-                14,
+                buffer, position, version, ResponsePartitionData._read, 14,
             )
         else:
             partitions, position = read_structs(buffer, position, version, ResponsePartitionData._read, 14)
@@ -632,11 +607,7 @@ class EndQuorumEpochResponse:
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0:
                         node_endpoints, position = read_compact_structs(
-                            buffer,
-                            position,
-                            version,
-                            NodeEndpoint._read,
-                            8,
+                            buffer, position, version, NodeEndpoint._read, 8,
                         )
                     else:
                         tags = tags or {}

@@ -123,15 +123,8 @@ class FetchPartition:
     """FetchPartition, versions 4 to 18."""
 
     __slots__ = (
-        "partition",
-        "current_leader_epoch",
-        "fetch_offset",
-        "last_fetched_epoch",
-        "log_start_offset",
-        "partition_max_bytes",
-        "replica_directory_id",
-        "high_watermark",
-        "unknown_tags",
+        "partition", "current_leader_epoch", "fetch_offset", "last_fetched_epoch", "log_start_offset",
+        "partition_max_bytes", "replica_directory_id", "high_watermark", "unknown_tags",
     )
 
     partition: int
@@ -169,28 +162,17 @@ class FetchPartition:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 12:
-            append(
-                _iiqiqi.pack(
-                    self.partition,
-                    self.current_leader_epoch,
-                    self.fetch_offset,
-                    self.last_fetched_epoch,
-                    self.log_start_offset,
-                    self.partition_max_bytes,
-                )
-            )
+            append(_iiqiqi.pack(
+                self.partition, self.current_leader_epoch, self.fetch_offset, self.last_fetched_epoch,
+                self.log_start_offset, self.partition_max_bytes,
+            ))
         elif version >= 9:
             if self.last_fetched_epoch != -1:
                 raise not_carried(self, "last_fetched_epoch", version)
-            append(
-                _iiqqi.pack(
-                    self.partition,
-                    self.current_leader_epoch,
-                    self.fetch_offset,
-                    self.log_start_offset,
-                    self.partition_max_bytes,
-                )
-            )
+            append(_iiqqi.pack(
+                self.partition, self.current_leader_epoch, self.fetch_offset, self.log_start_offset,
+                self.partition_max_bytes,
+            ))
         elif version >= 5:
             if self.last_fetched_epoch != -1:
                 raise not_carried(self, "last_fetched_epoch", version)
@@ -216,21 +198,13 @@ class FetchPartition:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FetchPartition, int]:
         if version >= 12:
             (
-                partition,
-                current_leader_epoch,
-                fetch_offset,
-                last_fetched_epoch,
-                log_start_offset,
+                partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset,
                 partition_max_bytes,
             ) = _iiqiqi.unpack_from(buffer, position)
             position += 32
         elif version >= 9:
             (
-                partition,
-                current_leader_epoch,
-                fetch_offset,
-                log_start_offset,
-                partition_max_bytes,
+                partition, current_leader_epoch, fetch_offset, log_start_offset, partition_max_bytes,
             ) = _iiqqi.unpack_from(buffer, position)
             position += 28
             last_fetched_epoch = -1
@@ -270,15 +244,8 @@ class FetchPartition:
                     if position != end:
                         raise tag_end_missed(tag, position, end)
         return FetchPartition(
-            partition,
-            current_leader_epoch,
-            fetch_offset,
-            last_fetched_epoch,
-            log_start_offset,
-            partition_max_bytes,
-            replica_directory_id,
-            high_watermark,
-            tags,
+            partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset,
+            partition_max_bytes, replica_directory_id, high_watermark, tags,
         ), position
 
     __eq__ = structs_equal
@@ -438,18 +405,8 @@ class FetchRequest:
     """FetchRequest, versions 4 to 18."""
 
     __slots__ = (
-        "cluster_id",
-        "replica_id",
-        "replica_state",
-        "max_wait_ms",
-        "min_bytes",
-        "max_bytes",
-        "isolation_level",
-        "session_id",
-        "session_epoch",
-        "topics",
-        "forgotten_topics_data",
-        "rack_id",
+        "cluster_id", "replica_id", "replica_state", "max_wait_ms", "min_bytes", "max_bytes",
+        "isolation_level", "session_id", "session_epoch", "topics", "forgotten_topics_data", "rack_id",
         "unknown_tags",
     )
 
@@ -485,7 +442,7 @@ class FetchRequest:
         session_epoch: int = -1,
         topics: list[FetchTopic] = EMPTY,
         forgotten_topics_data: list[ForgottenTopic] = EMPTY,
-        rack_id: str = "",
+        rack_id: str = '',
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
         self.cluster_id = cluster_id
@@ -514,28 +471,15 @@ class FetchRequest:
         if version >= 15:
             if self.replica_id != -1:
                 raise not_carried(self, "replica_id", version)
-            append(
-                _iiibii.pack(
-                    self.max_wait_ms,
-                    self.min_bytes,
-                    self.max_bytes,
-                    self.isolation_level,
-                    self.session_id,
-                    self.session_epoch,
-                )
-            )
+            append(_iiibii.pack(
+                self.max_wait_ms, self.min_bytes, self.max_bytes, self.isolation_level, self.session_id,
+                self.session_epoch,
+            ))
         elif version >= 7:
-            append(
-                _iiiibii.pack(
-                    self.replica_id,
-                    self.max_wait_ms,
-                    self.min_bytes,
-                    self.max_bytes,
-                    self.isolation_level,
-                    self.session_id,
-                    self.session_epoch,
-                )
-            )
+            append(_iiiibii.pack(
+                self.replica_id, self.max_wait_ms, self.min_bytes, self.max_bytes, self.isolation_level,
+                self.session_id, self.session_epoch,
+            ))
         else:
             append(_iiiib.pack(self.replica_id, self.max_wait_ms, self.min_bytes, self.max_bytes, self.isolation_level))
         if version >= 12:
@@ -572,24 +516,13 @@ class FetchRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[FetchRequest, int]:
         if version >= 15:
             (
-                max_wait_ms,
-                min_bytes,
-                max_bytes,
-                isolation_level,
-                session_id,
-                session_epoch,
+                max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch,
             ) = _iiibii.unpack_from(buffer, position)
             position += 21
             replica_id = -1
         elif version >= 7:
             (
-                replica_id,
-                max_wait_ms,
-                min_bytes,
-                max_bytes,
-                isolation_level,
-                session_id,
-                session_epoch,
+                replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch,
             ) = _iiiibii.unpack_from(buffer, position)
             position += 25
         else:
@@ -603,19 +536,11 @@ class FetchRequest:
             topics, position = read_structs(buffer, position, version, FetchTopic._read, 3)
         if version >= 12:
             forgotten_topics_data, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                ForgottenTopic._read,
-                3,
+                buffer, position, version, ForgottenTopic._read, 3,
             )
         elif version >= 7:
             forgotten_topics_data, position = read_structs(
-                buffer,
-                position,
-                version,
-                ForgottenTopic._read,
-                3,
+                buffer, position, version, ForgottenTopic._read, 3,
             )
         else:
             forgotten_topics_data = []
@@ -624,7 +549,7 @@ class FetchRequest:
         elif version >= 11:
             rack_id, position = read_string(buffer, position)
         else:
-            rack_id = ""
+            rack_id = ''
         cluster_id: str | None = None
         replica_state = ReplicaState()
         tags: dict[int, bytes] | None = None
@@ -647,19 +572,8 @@ class FetchRequest:
                     if position != end:
                         raise tag_end_missed(tag, position, end)
         return FetchRequest(
-            cluster_id,
-            replica_id,
-            replica_state,
-            max_wait_ms,
-            min_bytes,
-            max_bytes,
-            isolation_level,
-            session_id,
-            session_epoch,
-            topics,
-            forgotten_topics_data,
-            rack_id,
-            tags,
+            cluster_id, replica_id, replica_state, max_wait_ms, min_bytes, max_bytes, isolation_level,
+            session_id, session_epoch, topics, forgotten_topics_data, rack_id, tags,
         ), position
 
     __eq__ = structs_equal
@@ -856,18 +770,9 @@ class PartitionData:
     """PartitionData, versions 4 to 18."""
 
     __slots__ = (
-        "partition_index",
-        "error_code",
-        "high_watermark",
-        "last_stable_offset",
-        "log_start_offset",
-        "diverging_epoch",
-        "current_leader",
-        "snapshot_id",
-        "aborted_transactions",
-        "preferred_read_replica",
-        "records",
-        "unknown_tags",
+        "partition_index", "error_code", "high_watermark", "last_stable_offset", "log_start_offset",
+        "diverging_epoch", "current_leader", "snapshot_id", "aborted_transactions",
+        "preferred_read_replica", "records", "unknown_tags",
     )
 
     partition_index: int
@@ -914,15 +819,10 @@ class PartitionData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 5:
-            append(
-                _ihqqq.pack(
-                    self.partition_index,
-                    self.error_code,
-                    self.high_watermark,
-                    self.last_stable_offset,
-                    self.log_start_offset,
-                )
-            )
+            append(_ihqqq.pack(
+                self.partition_index, self.error_code, self.high_watermark, self.last_stable_offset,
+                self.log_start_offset,
+            ))
         else:
             append(_ihqq.pack(self.partition_index, self.error_code, self.high_watermark, self.last_stable_offset))
         if version >= 12:
@@ -979,11 +879,7 @@ class PartitionData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionData, int]:
         if version >= 5:
             (
-                partition_index,
-                error_code,
-                high_watermark,
-                last_stable_offset,
-                log_start_offset,
+                partition_index, error_code, high_watermark, last_stable_offset, log_start_offset,
             ) = _ihqqq.unpack_from(buffer, position)
             position += 30
         else:
@@ -992,19 +888,11 @@ class PartitionData:
             log_start_offset = -1
         if version >= 12:
             aborted_transactions, position = read_compact_nullable_structs(
-                buffer,
-                position,
-                version,
-                AbortedTransaction._read,
-                16,
+                buffer, position, version, AbortedTransaction._read, 16,
             )
         else:
             aborted_transactions, position = read_nullable_structs(
-                buffer,
-                position,
-                version,
-                AbortedTransaction._read,
-                16,
+                buffer, position, version, AbortedTransaction._read, 16,
             )
         if version >= 11:
             (preferred_read_replica,) = _i.unpack_from(buffer, position)
@@ -1041,18 +929,8 @@ class PartitionData:
                     if position != end:
                         raise tag_end_missed(tag, position, end)
         return PartitionData(
-            partition_index,
-            error_code,
-            high_watermark,
-            last_stable_offset,
-            log_start_offset,
-            diverging_epoch,
-            current_leader,
-            snapshot_id,
-            aborted_transactions,
-            preferred_read_replica,
-            records,
-            tags,
+            partition_index, error_code, high_watermark, last_stable_offset, log_start_offset, diverging_epoch,
+            current_leader, snapshot_id, aborted_transactions, preferred_read_replica, records, tags,
         ), position
 
     __eq__ = structs_equal
@@ -1267,11 +1145,7 @@ class FetchResponse:
             session_id = 0
         if version >= 12:
             responses, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                FetchableTopicResponse._read,
-                3,
+                buffer, position, version, FetchableTopicResponse._read, 3,
             )
         else:
             responses, position = read_structs(buffer, position, version, FetchableTopicResponse._read, 3)
@@ -1287,11 +1161,7 @@ class FetchResponse:
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0 and version >= 16:
                         node_endpoints, position = read_compact_structs(
-                            buffer,
-                            position,
-                            version,
-                            NodeEndpoint._read,
-                            11,
+                            buffer, position, version, NodeEndpoint._read, 11,
                         )
                     else:
                         tags = tags or {}

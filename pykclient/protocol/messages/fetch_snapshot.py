@@ -101,11 +101,7 @@ class RequestPartitionSnapshot:
     """RequestPartitionSnapshot, versions 0 to 1."""
 
     __slots__ = (
-        "partition",
-        "current_leader_epoch",
-        "snapshot_id",
-        "position",
-        "replica_directory_id",
+        "partition", "current_leader_epoch", "snapshot_id", "position", "replica_directory_id",
         "unknown_tags",
     )
 
@@ -172,12 +168,7 @@ class RequestPartitionSnapshot:
                 if position != end:
                     raise tag_end_missed(tag, position, end)
         return RequestPartitionSnapshot(
-            partition,
-            current_leader_epoch,
-            snapshot_id,
-            position_,
-            replica_directory_id,
-            tags,
+            partition, current_leader_epoch, snapshot_id, position_, replica_directory_id, tags,
         ), position
 
     __eq__ = structs_equal
@@ -217,11 +208,7 @@ class RequestTopicSnapshot:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestTopicSnapshot, int]:
         name, position = read_compact_string(buffer, position)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            RequestPartitionSnapshot._read,
-            30,
+            buffer, position, version, RequestPartitionSnapshot._read, 30,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -288,11 +275,7 @@ class FetchSnapshotRequest:
         replica_id, max_bytes = _ii.unpack_from(buffer, position)
         position += 8
         topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            RequestTopicSnapshot._read,
-            3,
+            buffer, position, version, RequestTopicSnapshot._read, 3,
         )
         cluster_id: str | None = None
         tags: dict[int, bytes] | None = None
@@ -414,13 +397,7 @@ class ResponsePartitionSnapshot:
     """ResponsePartitionSnapshot, versions 0 to 1."""
 
     __slots__ = (
-        "index",
-        "error_code",
-        "snapshot_id",
-        "current_leader",
-        "size",
-        "position",
-        "unaligned_records",
+        "index", "error_code", "snapshot_id", "current_leader", "size", "position", "unaligned_records",
         "unknown_tags",
     )
 
@@ -494,14 +471,7 @@ class ResponsePartitionSnapshot:
                 if position != end:
                     raise tag_end_missed(tag, position, end)
         return ResponsePartitionSnapshot(
-            index,
-            error_code,
-            snapshot_id,
-            current_leader,
-            size,
-            position_,
-            unaligned_records,
-            tags,
+            index, error_code, snapshot_id, current_leader, size, position_, unaligned_records, tags,
         ), position
 
     __eq__ = structs_equal
@@ -541,11 +511,7 @@ class ResponseTopicSnapshot:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseTopicSnapshot, int]:
         name, position = read_compact_string(buffer, position)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ResponsePartitionSnapshot._read,
-            37,
+            buffer, position, version, ResponsePartitionSnapshot._read, 37,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -665,11 +631,7 @@ class FetchSnapshotResponse:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
         topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ResponseTopicSnapshot._read,
-            3,
+            buffer, position, version, ResponseTopicSnapshot._read, 3,
         )
         node_endpoints: list[NodeEndpoint] = []
         tags: dict[int, bytes] | None = None
@@ -682,11 +644,7 @@ class FetchSnapshotResponse:
                 tag, position, end = read_tag(buffer, position, tag)
                 if tag == 0 and version >= 1:
                     node_endpoints, position = read_compact_structs(
-                        buffer,
-                        position,
-                        version,
-                        NodeEndpoint._read,
-                        8,
+                        buffer, position, version, NodeEndpoint._read, 8,
                     )
                 else:
                     tags = tags or {}

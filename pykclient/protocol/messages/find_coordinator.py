@@ -204,13 +204,7 @@ class FindCoordinatorResponse:
     """FindCoordinatorResponse, versions 0 to 6."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "error_message",
-        "node_id",
-        "host",
-        "port",
-        "coordinators",
+        "throttle_time_ms", "error_code", "error_message", "node_id", "host", "port", "coordinators",
         "unknown_tags",
     )
 
@@ -354,14 +348,7 @@ class FindCoordinatorResponse:
         else:
             tags, position = None, position + 1
         return FindCoordinatorResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            node_id,
-            host,
-            port,
-            coordinators,
-            tags,
+            throttle_time_ms, error_code, error_message, node_id, host, port, coordinators, tags,
         ), position
 
     __eq__ = structs_equal

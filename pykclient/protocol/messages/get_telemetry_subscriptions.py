@@ -92,16 +92,9 @@ class GetTelemetrySubscriptionsResponse:
     """GetTelemetrySubscriptionsResponse, version 0."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "client_instance_id",
-        "subscription_id",
-        "accepted_compression_types",
-        "push_interval_ms",
-        "telemetry_max_bytes",
-        "delta_temporality",
-        "requested_metrics",
-        "unknown_tags",
+        "throttle_time_ms", "error_code", "client_instance_id", "subscription_id",
+        "accepted_compression_types", "push_interval_ms", "telemetry_max_bytes", "delta_temporality",
+        "requested_metrics", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -153,14 +146,9 @@ class GetTelemetrySubscriptionsResponse:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(
-            _ihui.pack(
-                self.throttle_time_ms,
-                self.error_code,
-                self.client_instance_id.bytes,
-                self.subscription_id,
-            )
-        )
+        append(_ihui.pack(
+            self.throttle_time_ms, self.error_code, self.client_instance_id.bytes, self.subscription_id,
+        ))
         append(encode_compact_numbers(self.accepted_compression_types, "b"))
         append(_iit.pack(self.push_interval_ms, self.telemetry_max_bytes, self.delta_temporality))
         append(encode_compact_strings(self.requested_metrics))
@@ -183,16 +171,8 @@ class GetTelemetrySubscriptionsResponse:
         else:
             tags, position = None, position + 1
         return GetTelemetrySubscriptionsResponse(
-            throttle_time_ms,
-            error_code,
-            client_instance_id,
-            subscription_id,
-            accepted_compression_types,
-            push_interval_ms,
-            telemetry_max_bytes,
-            delta_temporality,
-            requested_metrics,
-            tags,
+            throttle_time_ms, error_code, client_instance_id, subscription_id, accepted_compression_types,
+            push_interval_ms, telemetry_max_bytes, delta_temporality, requested_metrics, tags,
         ), position
 
     __eq__ = structs_equal

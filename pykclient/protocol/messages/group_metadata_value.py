@@ -50,15 +50,8 @@ class MemberMetadata:
     """MemberMetadata, versions 0 to 4."""
 
     __slots__ = (
-        "member_id",
-        "group_instance_id",
-        "client_id",
-        "client_host",
-        "rebalance_timeout",
-        "session_timeout",
-        "subscription",
-        "assignment",
-        "unknown_tags",
+        "member_id", "group_instance_id", "client_id", "client_host", "rebalance_timeout",
+        "session_timeout", "subscription", "assignment", "unknown_tags",
     )
 
     member_id: str
@@ -177,15 +170,8 @@ class MemberMetadata:
         else:
             tags, position = None, position + 1
         return MemberMetadata(
-            member_id,
-            group_instance_id,
-            client_id,
-            client_host,
-            rebalance_timeout,
-            session_timeout,
-            subscription,
-            assignment,
-            tags,
+            member_id, group_instance_id, client_id, client_host, rebalance_timeout, session_timeout,
+            subscription, assignment, tags,
         ), position
 
     __eq__ = structs_equal
@@ -197,12 +183,7 @@ class GroupMetadataValue:
     """GroupMetadataValue, versions 0 to 4."""
 
     __slots__ = (
-        "protocol_type",
-        "generation",
-        "protocol",
-        "leader",
-        "current_state_timestamp",
-        "members",
+        "protocol_type", "generation", "protocol", "leader", "current_state_timestamp", "members",
         "unknown_tags",
     )
 
@@ -305,13 +286,7 @@ class GroupMetadataValue:
         else:
             tags, position = None, position + 1
         return GroupMetadataValue(
-            protocol_type,
-            generation,
-            protocol,
-            leader,
-            current_state_timestamp,
-            members,
-            tags,
+            protocol_type, generation, protocol, leader, current_state_timestamp, members, tags,
         ), position
 
     __eq__ = structs_equal

@@ -225,11 +225,7 @@ class IncrementalAlterConfigsRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[IncrementalAlterConfigsRequest, int]:
         if version >= 1:
             resources, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                AlterConfigsResource._read,
-                4,
+                buffer, position, version, AlterConfigsResource._read, 4,
             )
         else:
             resources, position = read_structs(buffer, position, version, AlterConfigsResource._read, 4)
@@ -372,19 +368,11 @@ class IncrementalAlterConfigsResponse:
         position += 4
         if version >= 1:
             responses, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                AlterConfigsResourceResponse._read,
-                6,
+                buffer, position, version, AlterConfigsResourceResponse._read, 6,
             )
         else:
             responses, position = read_structs(
-                buffer,
-                position,
-                version,
-                AlterConfigsResourceResponse._read,
-                6,
+                buffer, position, version, AlterConfigsResourceResponse._read, 6,
             )
         if version < 1:
             tags = None

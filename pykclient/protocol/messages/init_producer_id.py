@@ -39,13 +39,8 @@ class InitProducerIdRequest:
     """InitProducerIdRequest, versions 0 to 6."""
 
     __slots__ = (
-        "transactional_id",
-        "transaction_timeout_ms",
-        "producer_id",
-        "producer_epoch",
-        "enable2_pc",
-        "keep_prepared_txn",
-        "unknown_tags",
+        "transactional_id", "transaction_timeout_ms", "producer_id", "producer_epoch", "enable2_pc",
+        "keep_prepared_txn", "unknown_tags",
     )
 
     transactional_id: str | None
@@ -93,15 +88,10 @@ class InitProducerIdRequest:
         else:
             append(encode_nullable_string(self.transactional_id))
         if version >= 6:
-            append(
-                _iqhtt.pack(
-                    self.transaction_timeout_ms,
-                    self.producer_id,
-                    self.producer_epoch,
-                    self.enable2_pc,
-                    self.keep_prepared_txn,
-                )
-            )
+            append(_iqhtt.pack(
+                self.transaction_timeout_ms, self.producer_id, self.producer_epoch, self.enable2_pc,
+                self.keep_prepared_txn,
+            ))
         elif version >= 3:
             if self.enable2_pc:
                 raise not_carried(self, "enable2_pc", version)
@@ -134,11 +124,7 @@ class InitProducerIdRequest:
             transactional_id, position = read_nullable_string(buffer, position)
         if version >= 6:
             (
-                transaction_timeout_ms,
-                producer_id,
-                producer_epoch,
-                enable2_pc,
-                keep_prepared_txn,
+                transaction_timeout_ms, producer_id, producer_epoch, enable2_pc, keep_prepared_txn,
             ) = _iqhtt.unpack_from(buffer, position)
             position += 16
         elif version >= 3:
@@ -160,13 +146,8 @@ class InitProducerIdRequest:
         else:
             tags, position = None, position + 1
         return InitProducerIdRequest(
-            transactional_id,
-            transaction_timeout_ms,
-            producer_id,
-            producer_epoch,
-            enable2_pc,
-            keep_prepared_txn,
-            tags,
+            transactional_id, transaction_timeout_ms, producer_id, producer_epoch, enable2_pc,
+            keep_prepared_txn, tags,
         ), position
 
     __eq__ = structs_equal
@@ -178,13 +159,8 @@ class InitProducerIdResponse:
     """InitProducerIdResponse, versions 0 to 6."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "producer_id",
-        "producer_epoch",
-        "ongoing_txn_producer_id",
-        "ongoing_txn_producer_epoch",
-        "unknown_tags",
+        "throttle_time_ms", "error_code", "producer_id", "producer_epoch", "ongoing_txn_producer_id",
+        "ongoing_txn_producer_epoch", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -228,16 +204,10 @@ class InitProducerIdResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 6:
-            append(
-                _ihqhqh.pack(
-                    self.throttle_time_ms,
-                    self.error_code,
-                    self.producer_id,
-                    self.producer_epoch,
-                    self.ongoing_txn_producer_id,
-                    self.ongoing_txn_producer_epoch,
-                )
-            )
+            append(_ihqhqh.pack(
+                self.throttle_time_ms, self.error_code, self.producer_id, self.producer_epoch,
+                self.ongoing_txn_producer_id, self.ongoing_txn_producer_epoch,
+            ))
         else:
             if self.ongoing_txn_producer_id != -1:
                 raise not_carried(self, "ongoing_txn_producer_id", version)
@@ -256,11 +226,7 @@ class InitProducerIdResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[InitProducerIdResponse, int]:
         if version >= 6:
             (
-                throttle_time_ms,
-                error_code,
-                producer_id,
-                producer_epoch,
-                ongoing_txn_producer_id,
+                throttle_time_ms, error_code, producer_id, producer_epoch, ongoing_txn_producer_id,
                 ongoing_txn_producer_epoch,
             ) = _ihqhqh.unpack_from(buffer, position)
             position += 26
@@ -276,13 +242,8 @@ class InitProducerIdResponse:
         else:
             tags, position = None, position + 1
         return InitProducerIdResponse(
-            throttle_time_ms,
-            error_code,
-            producer_id,
-            producer_epoch,
-            ongoing_txn_producer_id,
-            ongoing_txn_producer_epoch,
-            tags,
+            throttle_time_ms, error_code, producer_id, producer_epoch, ongoing_txn_producer_id,
+            ongoing_txn_producer_epoch, tags,
         ), position
 
     __eq__ = structs_equal

@@ -172,11 +172,7 @@ class InitializeShareGroupStateRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[InitializeShareGroupStateRequest, int]:
         group_id, position = read_compact_string(buffer, position)
         topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            InitializeStateData._read,
-            18,
+            buffer, position, version, InitializeStateData._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -320,11 +316,7 @@ class InitializeShareGroupStateResponse:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[InitializeShareGroupStateResponse, int]:
         results, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            InitializeStateResult._read,
-            18,
+            buffer, position, version, InitializeStateResult._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

@@ -114,15 +114,8 @@ class JoinGroupRequest:
     """JoinGroupRequest, versions 0 to 9."""
 
     __slots__ = (
-        "group_id",
-        "session_timeout_ms",
-        "rebalance_timeout_ms",
-        "member_id",
-        "group_instance_id",
-        "protocol_type",
-        "protocols",
-        "reason",
-        "unknown_tags",
+        "group_id", "session_timeout_ms", "rebalance_timeout_ms", "member_id", "group_instance_id",
+        "protocol_type", "protocols", "reason", "unknown_tags",
     )
 
     group_id: str
@@ -236,11 +229,7 @@ class JoinGroupRequest:
             protocol_type, position = read_string(buffer, position)
         if version >= 6:
             protocols, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                JoinGroupRequestProtocol._read,
-                3,
+                buffer, position, version, JoinGroupRequestProtocol._read, 3,
             )
         else:
             protocols, position = read_structs(buffer, position, version, JoinGroupRequestProtocol._read, 3)
@@ -257,15 +246,8 @@ class JoinGroupRequest:
         else:
             tags, position = None, position + 1
         return JoinGroupRequest(
-            group_id,
-            session_timeout_ms,
-            rebalance_timeout_ms,
-            member_id,
-            group_instance_id,
-            protocol_type,
-            protocols,
-            reason,
-            tags,
+            group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type,
+            protocols, reason, tags,
         ), position
 
     __eq__ = structs_equal
@@ -352,16 +334,8 @@ class JoinGroupResponse:
     """JoinGroupResponse, versions 0 to 9."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "generation_id",
-        "protocol_type",
-        "protocol_name",
-        "leader",
-        "skip_assignment",
-        "member_id",
-        "members",
-        "unknown_tags",
+        "throttle_time_ms", "error_code", "generation_id", "protocol_type", "protocol_name", "leader",
+        "skip_assignment", "member_id", "members", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -489,11 +463,7 @@ class JoinGroupResponse:
             member_id, position = read_string(buffer, position)
         if version >= 6:
             members, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                JoinGroupResponseMember._read,
-                4,
+                buffer, position, version, JoinGroupResponseMember._read, 4,
             )
         else:
             members, position = read_structs(buffer, position, version, JoinGroupResponseMember._read, 4)
@@ -504,16 +474,8 @@ class JoinGroupResponse:
         else:
             tags, position = None, position + 1
         return JoinGroupResponse(
-            throttle_time_ms,
-            error_code,
-            generation_id,
-            protocol_type,
-            protocol_name,
-            leader,
-            skip_assignment,
-            member_id,
-            members,
-            tags,
+            throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, skip_assignment,
+            member_id, members, tags,
         ), position
 
     __eq__ = structs_equal

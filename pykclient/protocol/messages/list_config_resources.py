@@ -183,11 +183,7 @@ class ListConfigResourcesResponse:
         throttle_time_ms, error_code = _ih.unpack_from(buffer, position)
         position += 6
         config_resources, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ConfigResource._read,
-            2,
+            buffer, position, version, ConfigResource._read, 2,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

@@ -144,11 +144,7 @@ class ListOffsetsTopic:
             name, position = read_string(buffer, position)
         if version >= 6:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                ListOffsetsPartition._read,
-                12,
+                buffer, position, version, ListOffsetsPartition._read, 12,
             )
         else:
             partitions, position = read_structs(buffer, position, version, ListOffsetsPartition._read, 12)
@@ -315,12 +311,7 @@ class ListOffsetsPartitionResponse:
         else:
             tags, position = None, position + 1
         return ListOffsetsPartitionResponse(
-            partition_index,
-            error_code,
-            timestamp,
-            offset,
-            leader_epoch,
-            tags,
+            partition_index, error_code, timestamp, offset, leader_epoch, tags,
         ), position
 
     __eq__ = structs_equal
@@ -373,19 +364,11 @@ class ListOffsetsTopicResponse:
             name, position = read_string(buffer, position)
         if version >= 6:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                ListOffsetsPartitionResponse._read,
-                22,
+                buffer, position, version, ListOffsetsPartitionResponse._read, 22,
             )
         else:
             partitions, position = read_structs(
-                buffer,
-                position,
-                version,
-                ListOffsetsPartitionResponse._read,
-                22,
+                buffer, position, version, ListOffsetsPartitionResponse._read, 22,
             )
         if version < 6:
             tags = None
@@ -456,11 +439,7 @@ class ListOffsetsResponse:
             throttle_time_ms = 0
         if version >= 6:
             topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                ListOffsetsTopicResponse._read,
-                3,
+                buffer, position, version, ListOffsetsTopicResponse._read, 3,
             )
         else:
             topics, position = read_structs(buffer, position, version, ListOffsetsTopicResponse._read, 3)

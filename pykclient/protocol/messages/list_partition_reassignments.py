@@ -128,11 +128,7 @@ class ListPartitionReassignmentsRequest:
         (timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
         topics, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            ListPartitionReassignmentsTopics._read,
-            3,
+            buffer, position, version, ListPartitionReassignmentsTopics._read, 3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -193,11 +189,7 @@ class OngoingPartitionReassignment:
         else:
             tags, position = None, position + 1
         return OngoingPartitionReassignment(
-            partition_index,
-            replicas,
-            adding_replicas,
-            removing_replicas,
-            tags,
+            partition_index, replicas, adding_replicas, removing_replicas, tags,
         ), position
 
     __eq__ = structs_equal
@@ -237,11 +229,7 @@ class OngoingTopicReassignment:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OngoingTopicReassignment, int]:
         name, position = read_compact_string(buffer, position)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            OngoingPartitionReassignment._read,
-            8,
+            buffer, position, version, OngoingPartitionReassignment._read, 8,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -307,22 +295,14 @@ class ListPartitionReassignmentsResponse:
         position += 6
         error_message, position = read_compact_nullable_string(buffer, position)
         topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            OngoingTopicReassignment._read,
-            3,
+            buffer, position, version, OngoingTopicReassignment._read, 3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return ListPartitionReassignmentsResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            topics,
-            tags,
+            throttle_time_ms, error_code, error_message, topics, tags,
         ), position
 
     __eq__ = structs_equal

@@ -43,10 +43,7 @@ class ListTransactionsRequest:
     """ListTransactionsRequest, versions 0 to 2."""
 
     __slots__ = (
-        "state_filters",
-        "producer_id_filters",
-        "duration_filter",
-        "transactional_id_pattern",
+        "state_filters", "producer_id_filters", "duration_filter", "transactional_id_pattern",
         "unknown_tags",
     )
 
@@ -117,11 +114,7 @@ class ListTransactionsRequest:
         else:
             tags, position = None, position + 1
         return ListTransactionsRequest(
-            state_filters,
-            producer_id_filters,
-            duration_filter,
-            transactional_id_pattern,
-            tags,
+            state_filters, producer_id_filters, duration_filter, transactional_id_pattern, tags,
         ), position
 
     __eq__ = structs_equal
@@ -182,11 +175,7 @@ class ListTransactionsResponse:
     """ListTransactionsResponse, versions 0 to 2."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "unknown_state_filters",
-        "transaction_states",
-        "unknown_tags",
+        "throttle_time_ms", "error_code", "unknown_state_filters", "transaction_states", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -237,22 +226,14 @@ class ListTransactionsResponse:
         position += 6
         unknown_state_filters, position = read_compact_strings(buffer, position)
         transaction_states, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TransactionState._read,
-            11,
+            buffer, position, version, TransactionState._read, 11,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return ListTransactionsResponse(
-            throttle_time_ms,
-            error_code,
-            unknown_state_filters,
-            transaction_states,
-            tags,
+            throttle_time_ms, error_code, unknown_state_filters, transaction_states, tags,
         ), position
 
     __eq__ = structs_equal

@@ -129,11 +129,8 @@ class MetadataRequest:
     """MetadataRequest, versions 0 to 13."""
 
     __slots__ = (
-        "topics",
-        "allow_auto_topic_creation",
-        "include_cluster_authorized_operations",
-        "include_topic_authorized_operations",
-        "unknown_tags",
+        "topics", "allow_auto_topic_creation", "include_cluster_authorized_operations",
+        "include_topic_authorized_operations", "unknown_tags",
     )
 
     topics: list[MetadataRequestTopic] | None
@@ -189,13 +186,10 @@ class MetadataRequest:
                 raise not_carried(self, "include_cluster_authorized_operations", version)
             append(_tt.pack(self.allow_auto_topic_creation, self.include_topic_authorized_operations))
         elif version >= 8:
-            append(
-                _ttt.pack(
-                    self.allow_auto_topic_creation,
-                    self.include_cluster_authorized_operations,
-                    self.include_topic_authorized_operations,
-                )
-            )
+            append(_ttt.pack(
+                self.allow_auto_topic_creation, self.include_cluster_authorized_operations,
+                self.include_topic_authorized_operations,
+            ))
         elif version >= 4:
             if self.include_cluster_authorized_operations:
                 raise not_carried(self, "include_cluster_authorized_operations", version)
@@ -221,19 +215,11 @@ class MetadataRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[MetadataRequest, int]:
         if version >= 9:
             topics, position = read_compact_nullable_structs(
-                buffer,
-                position,
-                version,
-                MetadataRequestTopic._read,
-                2,
+                buffer, position, version, MetadataRequestTopic._read, 2,
             )
         elif version >= 1:
             topics, position = read_nullable_structs(
-                buffer,
-                position,
-                version,
-                MetadataRequestTopic._read,
-                2,
+                buffer, position, version, MetadataRequestTopic._read, 2,
             )
         else:
             topics, position = read_structs(buffer, position, version, MetadataRequestTopic._read, 2)
@@ -243,8 +229,7 @@ class MetadataRequest:
             include_cluster_authorized_operations = False
         elif version >= 8:
             (
-                allow_auto_topic_creation,
-                include_cluster_authorized_operations,
+                allow_auto_topic_creation, include_cluster_authorized_operations,
                 include_topic_authorized_operations,
             ) = _ttt.unpack_from(buffer, position)
             position += 3
@@ -264,11 +249,8 @@ class MetadataRequest:
         else:
             tags, position = None, position + 1
         return MetadataRequest(
-            topics,
-            allow_auto_topic_creation,
-            include_cluster_authorized_operations,
-            include_topic_authorized_operations,
-            tags,
+            topics, allow_auto_topic_creation, include_cluster_authorized_operations,
+            include_topic_authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal
@@ -354,14 +336,8 @@ class MetadataResponsePartition:
     """MetadataResponsePartition, versions 0 to 13."""
 
     __slots__ = (
-        "error_code",
-        "partition_index",
-        "leader_id",
-        "leader_epoch",
-        "replica_nodes",
-        "isr_nodes",
-        "offline_replicas",
-        "unknown_tags",
+        "error_code", "partition_index", "leader_id", "leader_epoch", "replica_nodes", "isr_nodes",
+        "offline_replicas", "unknown_tags",
     )
 
     error_code: int
@@ -449,13 +425,7 @@ class MetadataResponsePartition:
         else:
             tags, position = None, position + 1
         return MetadataResponsePartition(
-            error_code,
-            partition_index,
-            leader_id,
-            leader_epoch,
-            replica_nodes,
-            isr_nodes,
-            offline_replicas,
+            error_code, partition_index, leader_id, leader_epoch, replica_nodes, isr_nodes, offline_replicas,
             tags,
         ), position
 
@@ -468,12 +438,7 @@ class MetadataResponseTopic:
     """MetadataResponseTopic, versions 0 to 13."""
 
     __slots__ = (
-        "error_code",
-        "name",
-        "topic_id",
-        "is_internal",
-        "partitions",
-        "topic_authorized_operations",
+        "error_code", "name", "topic_id", "is_internal", "partitions", "topic_authorized_operations",
         "unknown_tags",
     )
 
@@ -559,19 +524,11 @@ class MetadataResponseTopic:
             is_internal = False
         if version >= 9:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                MetadataResponsePartition._read,
-                18,
+                buffer, position, version, MetadataResponsePartition._read, 18,
             )
         else:
             partitions, position = read_structs(
-                buffer,
-                position,
-                version,
-                MetadataResponsePartition._read,
-                18,
+                buffer, position, version, MetadataResponsePartition._read, 18,
             )
         if version >= 8:
             (topic_authorized_operations,) = _i.unpack_from(buffer, position)
@@ -585,13 +542,7 @@ class MetadataResponseTopic:
         else:
             tags, position = None, position + 1
         return MetadataResponseTopic(
-            error_code,
-            name,
-            topic_id,
-            is_internal,
-            partitions,
-            topic_authorized_operations,
-            tags,
+            error_code, name, topic_id, is_internal, partitions, topic_authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal
@@ -603,14 +554,8 @@ class MetadataResponse:
     """MetadataResponse, versions 0 to 13."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "brokers",
-        "cluster_id",
-        "controller_id",
-        "topics",
-        "cluster_authorized_operations",
-        "error_code",
-        "unknown_tags",
+        "throttle_time_ms", "brokers", "cluster_id", "controller_id", "topics",
+        "cluster_authorized_operations", "error_code", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -700,11 +645,7 @@ class MetadataResponse:
             throttle_time_ms = 0
         if version >= 9:
             brokers, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                MetadataResponseBroker._read,
-                10,
+                buffer, position, version, MetadataResponseBroker._read, 10,
             )
         else:
             brokers, position = read_structs(buffer, position, version, MetadataResponseBroker._read, 10)
@@ -721,11 +662,7 @@ class MetadataResponse:
             controller_id = -1
         if version >= 9:
             topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                MetadataResponseTopic._read,
-                8,
+                buffer, position, version, MetadataResponseTopic._read, 8,
             )
         else:
             topics, position = read_structs(buffer, position, version, MetadataResponseTopic._read, 8)
@@ -750,14 +687,8 @@ class MetadataResponse:
         else:
             tags, position = None, position + 1
         return MetadataResponse(
-            throttle_time_ms,
-            brokers,
-            cluster_id,
-            controller_id,
-            topics,
-            cluster_authorized_operations,
-            error_code,
-            tags,
+            throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations,
+            error_code, tags,
         ), position
 
     __eq__ = structs_equal

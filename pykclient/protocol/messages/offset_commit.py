@@ -52,10 +52,7 @@ class OffsetCommitRequestPartition:
     """OffsetCommitRequestPartition, versions 2 to 10."""
 
     __slots__ = (
-        "partition_index",
-        "committed_offset",
-        "committed_leader_epoch",
-        "committed_metadata",
+        "partition_index", "committed_offset", "committed_leader_epoch", "committed_metadata",
         "unknown_tags",
     )
 
@@ -117,11 +114,7 @@ class OffsetCommitRequestPartition:
         else:
             tags, position = None, position + 1
         return OffsetCommitRequestPartition(
-            partition_index,
-            committed_offset,
-            committed_leader_epoch,
-            committed_metadata,
-            tags,
+            partition_index, committed_offset, committed_leader_epoch, committed_metadata, tags,
         ), position
 
     __eq__ = structs_equal
@@ -188,19 +181,11 @@ class OffsetCommitRequestTopic:
             topic_id = ZERO_UUID
         if version >= 8:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                OffsetCommitRequestPartition._read,
-                14,
+                buffer, position, version, OffsetCommitRequestPartition._read, 14,
             )
         else:
             partitions, position = read_structs(
-                buffer,
-                position,
-                version,
-                OffsetCommitRequestPartition._read,
-                14,
+                buffer, position, version, OffsetCommitRequestPartition._read, 14,
             )
         if version < 8:
             tags = None
@@ -219,13 +204,8 @@ class OffsetCommitRequest:
     """OffsetCommitRequest, versions 2 to 10."""
 
     __slots__ = (
-        "group_id",
-        "generation_id_or_member_epoch",
-        "member_id",
-        "group_instance_id",
-        "retention_time_ms",
-        "topics",
-        "unknown_tags",
+        "group_id", "generation_id_or_member_epoch", "member_id", "group_instance_id", "retention_time_ms",
+        "topics", "unknown_tags",
     )
 
     group_id: str
@@ -322,11 +302,7 @@ class OffsetCommitRequest:
             position += 8
         if version >= 8:
             topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                OffsetCommitRequestTopic._read,
-                3,
+                buffer, position, version, OffsetCommitRequestTopic._read, 3,
             )
         else:
             topics, position = read_structs(buffer, position, version, OffsetCommitRequestTopic._read, 3)
@@ -337,12 +313,7 @@ class OffsetCommitRequest:
         else:
             tags, position = None, position + 1
         return OffsetCommitRequest(
-            group_id,
-            generation_id_or_member_epoch,
-            member_id,
-            group_instance_id,
-            retention_time_ms,
-            topics,
+            group_id, generation_id_or_member_epoch, member_id, group_instance_id, retention_time_ms, topics,
             tags,
         ), position
 
@@ -457,19 +428,11 @@ class OffsetCommitResponseTopic:
             topic_id = ZERO_UUID
         if version >= 8:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                OffsetCommitResponsePartition._read,
-                6,
+                buffer, position, version, OffsetCommitResponsePartition._read, 6,
             )
         else:
             partitions, position = read_structs(
-                buffer,
-                position,
-                version,
-                OffsetCommitResponsePartition._read,
-                6,
+                buffer, position, version, OffsetCommitResponsePartition._read, 6,
             )
         if version < 8:
             tags = None
@@ -540,11 +503,7 @@ class OffsetCommitResponse:
             throttle_time_ms = 0
         if version >= 8:
             topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                OffsetCommitResponseTopic._read,
-                3,
+                buffer, position, version, OffsetCommitResponseTopic._read, 3,
             )
         else:
             topics, position = read_structs(buffer, position, version, OffsetCommitResponseTopic._read, 3)

@@ -43,12 +43,7 @@ class OffsetCommitValue:
     """OffsetCommitValue, versions 0 to 4."""
 
     __slots__ = (
-        "offset",
-        "leader_epoch",
-        "metadata",
-        "commit_timestamp",
-        "expire_timestamp",
-        "topic_id",
+        "offset", "leader_epoch", "metadata", "commit_timestamp", "expire_timestamp", "topic_id",
         "unknown_tags",
     )
 
@@ -162,13 +157,7 @@ class OffsetCommitValue:
                     if position != end:
                         raise tag_end_missed(tag, position, end)
         return OffsetCommitValue(
-            offset,
-            leader_epoch,
-            metadata,
-            commit_timestamp,
-            expire_timestamp,
-            topic_id,
-            tags,
+            offset, leader_epoch, metadata, commit_timestamp, expire_timestamp, topic_id, tags,
         ), position
 
     __eq__ = structs_equal

@@ -77,11 +77,7 @@ class OffsetDeleteRequestTopic:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetDeleteRequestTopic, int]:
         name, position = read_string(buffer, position)
         partitions, position = read_structs(
-            buffer,
-            position,
-            version,
-            OffsetDeleteRequestPartition._read,
-            4,
+            buffer, position, version, OffsetDeleteRequestPartition._read, 4,
         )
         return OffsetDeleteRequestTopic(name, partitions), position
 
@@ -178,11 +174,7 @@ class OffsetDeleteResponseTopic:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetDeleteResponseTopic, int]:
         name, position = read_string(buffer, position)
         partitions, position = read_structs(
-            buffer,
-            position,
-            version,
-            OffsetDeleteResponsePartition._read,
-            6,
+            buffer, position, version, OffsetDeleteResponsePartition._read, 6,
         )
         return OffsetDeleteResponseTopic(name, partitions), position
 

@@ -226,11 +226,7 @@ class OffsetFetchRequestGroup:
         else:
             member_epoch = -1
         topics, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            OffsetFetchRequestTopics._read,
-            3,
+            buffer, position, version, OffsetFetchRequestTopics._read, 3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -338,29 +334,17 @@ class OffsetFetchRequest:
             topics = []
         elif version >= 6:
             topics, position = read_compact_nullable_structs(
-                buffer,
-                position,
-                version,
-                OffsetFetchRequestTopic._read,
-                3,
+                buffer, position, version, OffsetFetchRequestTopic._read, 3,
             )
         elif version >= 2:
             topics, position = read_nullable_structs(
-                buffer,
-                position,
-                version,
-                OffsetFetchRequestTopic._read,
-                3,
+                buffer, position, version, OffsetFetchRequestTopic._read, 3,
             )
         else:
             topics, position = read_structs(buffer, position, version, OffsetFetchRequestTopic._read, 3)
         if version >= 8:
             groups, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                OffsetFetchRequestGroup._read,
-                3,
+                buffer, position, version, OffsetFetchRequestGroup._read, 3,
             )
         elif version >= 6:
             groups = []
@@ -388,11 +372,7 @@ class OffsetFetchResponsePartition:
     """OffsetFetchResponsePartition, versions 1 to 7."""
 
     __slots__ = (
-        "partition_index",
-        "committed_offset",
-        "committed_leader_epoch",
-        "metadata",
-        "error_code",
+        "partition_index", "committed_offset", "committed_leader_epoch", "metadata", "error_code",
         "unknown_tags",
     )
 
@@ -460,12 +440,7 @@ class OffsetFetchResponsePartition:
         else:
             tags, position = None, position + 1
         return OffsetFetchResponsePartition(
-            partition_index,
-            committed_offset,
-            committed_leader_epoch,
-            metadata,
-            error_code,
-            tags,
+            partition_index, committed_offset, committed_leader_epoch, metadata, error_code, tags,
         ), position
 
     __eq__ = structs_equal
@@ -518,19 +493,11 @@ class OffsetFetchResponseTopic:
             name, position = read_string(buffer, position)
         if version >= 6:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                OffsetFetchResponsePartition._read,
-                16,
+                buffer, position, version, OffsetFetchResponsePartition._read, 16,
             )
         else:
             partitions, position = read_structs(
-                buffer,
-                position,
-                version,
-                OffsetFetchResponsePartition._read,
-                16,
+                buffer, position, version, OffsetFetchResponsePartition._read, 16,
             )
         if version < 6:
             tags = None
@@ -549,11 +516,7 @@ class OffsetFetchResponsePartitions:
     """OffsetFetchResponsePartitions, versions 8 to 10."""
 
     __slots__ = (
-        "partition_index",
-        "committed_offset",
-        "committed_leader_epoch",
-        "metadata",
-        "error_code",
+        "partition_index", "committed_offset", "committed_leader_epoch", "metadata", "error_code",
         "unknown_tags",
     )
 
@@ -602,12 +565,7 @@ class OffsetFetchResponsePartitions:
         else:
             tags, position = None, position + 1
         return OffsetFetchResponsePartitions(
-            partition_index,
-            committed_offset,
-            committed_leader_epoch,
-            metadata,
-            error_code,
-            tags,
+            partition_index, committed_offset, committed_leader_epoch, metadata, error_code, tags,
         ), position
 
     __eq__ = structs_equal
@@ -662,11 +620,7 @@ class OffsetFetchResponseTopics:
         else:
             topic_id = ZERO_UUID
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            OffsetFetchResponsePartitions._read,
-            20,
+            buffer, position, version, OffsetFetchResponsePartitions._read, 20,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -715,11 +669,7 @@ class OffsetFetchResponseGroup:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[OffsetFetchResponseGroup, int]:
         group_id, position = read_compact_string(buffer, position)
         topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            OffsetFetchResponseTopics._read,
-            3,
+            buffer, position, version, OffsetFetchResponseTopics._read, 3,
         )
         (error_code,) = _h.unpack_from(buffer, position)
         position += 2
@@ -813,11 +763,7 @@ class OffsetFetchResponse:
             topics = []
         elif version >= 6:
             topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                OffsetFetchResponseTopic._read,
-                3,
+                buffer, position, version, OffsetFetchResponseTopic._read, 3,
             )
         else:
             topics, position = read_structs(buffer, position, version, OffsetFetchResponseTopic._read, 3)
@@ -830,11 +776,7 @@ class OffsetFetchResponse:
             error_code = 0
         if version >= 8:
             groups, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                OffsetFetchResponseGroup._read,
-                5,
+                buffer, position, version, OffsetFetchResponseGroup._read, 5,
             )
         elif version >= 6:
             groups = []

@@ -133,19 +133,11 @@ class OffsetForLeaderTopic:
             topic, position = read_string(buffer, position)
         if version >= 4:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                OffsetForLeaderPartition._read,
-                12,
+                buffer, position, version, OffsetForLeaderPartition._read, 12,
             )
         else:
             partitions, position = read_structs(
-                buffer,
-                position,
-                version,
-                OffsetForLeaderPartition._read,
-                12,
+                buffer, position, version, OffsetForLeaderPartition._read, 12,
             )
         if version < 4:
             tags = None
@@ -216,11 +208,7 @@ class OffsetForLeaderEpochRequest:
             replica_id = -2
         if version >= 4:
             topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                OffsetForLeaderTopic._read,
-                3,
+                buffer, position, version, OffsetForLeaderTopic._read, 3,
             )
         else:
             topics, position = read_structs(buffer, position, version, OffsetForLeaderTopic._read, 3)
@@ -402,11 +390,7 @@ class OffsetForLeaderEpochResponse:
         position += 4
         if version >= 4:
             topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                OffsetForLeaderTopicResult._read,
-                3,
+                buffer, position, version, OffsetForLeaderTopicResult._read, 3,
             )
         else:
             topics, position = read_structs(buffer, position, version, OffsetForLeaderTopicResult._read, 3)

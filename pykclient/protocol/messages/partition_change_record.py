@@ -42,17 +42,8 @@ class PartitionChangeRecord:
     """PartitionChangeRecord, versions 0 to 2."""
 
     __slots__ = (
-        "partition_id",
-        "topic_id",
-        "isr",
-        "leader",
-        "replicas",
-        "removing_replicas",
-        "adding_replicas",
-        "leader_recovery_state",
-        "directories",
-        "eligible_leader_replicas",
-        "last_known_elr",
+        "partition_id", "topic_id", "isr", "leader", "replicas", "removing_replicas", "adding_replicas",
+        "leader_recovery_state", "directories", "eligible_leader_replicas", "last_known_elr",
         "unknown_tags",
     )
 
@@ -194,18 +185,8 @@ class PartitionChangeRecord:
                 if position != end:
                     raise tag_end_missed(tag, position, end)
         return PartitionChangeRecord(
-            partition_id,
-            topic_id,
-            isr,
-            leader,
-            replicas,
-            removing_replicas,
-            adding_replicas,
-            leader_recovery_state,
-            directories,
-            eligible_leader_replicas,
-            last_known_elr,
-            tags,
+            partition_id, topic_id, isr, leader, replicas, removing_replicas, adding_replicas,
+            leader_recovery_state, directories, eligible_leader_replicas, last_known_elr, tags,
         ), position
 
     __eq__ = structs_equal

@@ -44,20 +44,9 @@ class PartitionRecord:
     """PartitionRecord, versions 0 to 2."""
 
     __slots__ = (
-        "partition_id",
-        "topic_id",
-        "replicas",
-        "isr",
-        "removing_replicas",
-        "adding_replicas",
-        "leader",
-        "leader_recovery_state",
-        "leader_epoch",
-        "partition_epoch",
-        "directories",
-        "eligible_leader_replicas",
-        "last_known_elr",
-        "unknown_tags",
+        "partition_id", "topic_id", "replicas", "isr", "removing_replicas", "adding_replicas", "leader",
+        "leader_recovery_state", "leader_epoch", "partition_epoch", "directories",
+        "eligible_leader_replicas", "last_known_elr", "unknown_tags",
     )
 
     partition_id: int
@@ -189,20 +178,9 @@ class PartitionRecord:
                 if position != end:
                     raise tag_end_missed(tag, position, end)
         return PartitionRecord(
-            partition_id,
-            topic_id,
-            replicas,
-            isr,
-            removing_replicas,
-            adding_replicas,
-            leader,
-            leader_recovery_state,
-            leader_epoch,
-            partition_epoch,
-            directories,
-            eligible_leader_replicas,
-            last_known_elr,
-            tags,
+            partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader,
+            leader_recovery_state, leader_epoch, partition_epoch, directories, eligible_leader_replicas,
+            last_known_elr, tags,
         ), position
 
     __eq__ = structs_equal

@@ -181,19 +181,11 @@ class TopicProduceData:
             topic_id = ZERO_UUID
         if version >= 9:
             partition_data, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                PartitionProduceData._read,
-                6,
+                buffer, position, version, PartitionProduceData._read, 6,
             )
         else:
             partition_data, position = read_structs(
-                buffer,
-                position,
-                version,
-                PartitionProduceData._read,
-                6,
+                buffer, position, version, PartitionProduceData._read, 6,
             )
         if version < 9:
             tags = None
@@ -274,11 +266,7 @@ class ProduceRequest:
         position += 6
         if version >= 9:
             topic_data, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                TopicProduceData._read,
-                3,
+                buffer, position, version, TopicProduceData._read, 3,
             )
         else:
             topic_data, position = read_structs(buffer, position, version, TopicProduceData._read, 3)
@@ -400,15 +388,8 @@ class PartitionProduceResponse:
     """PartitionProduceResponse, versions 3 to 13."""
 
     __slots__ = (
-        "index",
-        "error_code",
-        "base_offset",
-        "log_append_time_ms",
-        "log_start_offset",
-        "record_errors",
-        "error_message",
-        "current_leader",
-        "unknown_tags",
+        "index", "error_code", "base_offset", "log_append_time_ms", "log_start_offset", "record_errors",
+        "error_message", "current_leader", "unknown_tags",
     )
 
     index: int
@@ -446,15 +427,9 @@ class PartitionProduceResponse:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 5:
-            append(
-                _ihqqq.pack(
-                    self.index,
-                    self.error_code,
-                    self.base_offset,
-                    self.log_append_time_ms,
-                    self.log_start_offset,
-                )
-            )
+            append(_ihqqq.pack(
+                self.index, self.error_code, self.base_offset, self.log_append_time_ms, self.log_start_offset,
+            ))
         else:
             append(_ihqq.pack(self.index, self.error_code, self.base_offset, self.log_append_time_ms))
         if version >= 9:
@@ -490,19 +465,11 @@ class PartitionProduceResponse:
             log_start_offset = -1
         if version >= 9:
             record_errors, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                BatchIndexAndErrorMessage._read,
-                6,
+                buffer, position, version, BatchIndexAndErrorMessage._read, 6,
             )
         elif version >= 8:
             record_errors, position = read_structs(
-                buffer,
-                position,
-                version,
-                BatchIndexAndErrorMessage._read,
-                6,
+                buffer, position, version, BatchIndexAndErrorMessage._read, 6,
             )
         else:
             record_errors = []
@@ -531,15 +498,8 @@ class PartitionProduceResponse:
                     if position != end:
                         raise tag_end_missed(tag, position, end)
         return PartitionProduceResponse(
-            index,
-            error_code,
-            base_offset,
-            log_append_time_ms,
-            log_start_offset,
-            record_errors,
-            error_message,
-            current_leader,
-            tags,
+            index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors, error_message,
+            current_leader, tags,
         ), position
 
     __eq__ = structs_equal
@@ -606,19 +566,11 @@ class TopicProduceResponse:
             topic_id = ZERO_UUID
         if version >= 9:
             partition_responses, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                PartitionProduceResponse._read,
-                22,
+                buffer, position, version, PartitionProduceResponse._read, 22,
             )
         else:
             partition_responses, position = read_structs(
-                buffer,
-                position,
-                version,
-                PartitionProduceResponse._read,
-                22,
+                buffer, position, version, PartitionProduceResponse._read, 22,
             )
         if version < 9:
             tags = None
@@ -747,11 +699,7 @@ class ProduceResponse:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ProduceResponse, int]:
         if version >= 9:
             responses, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                TopicProduceResponse._read,
-                3,
+                buffer, position, version, TopicProduceResponse._read, 3,
             )
         else:
             responses, position = read_structs(buffer, position, version, TopicProduceResponse._read, 3)
@@ -769,11 +717,7 @@ class ProduceResponse:
                     tag, position, end = read_tag(buffer, position, tag)
                     if tag == 0 and version >= 10:
                         node_endpoints, position = read_compact_structs(
-                            buffer,
-                            position,
-                            version,
-                            NodeEndpoint._read,
-                            11,
+                            buffer, position, version, NodeEndpoint._read, 11,
                         )
                     else:
                         tags = tags or {}

@@ -32,14 +32,8 @@ class ProducerEntry:
     """ProducerEntry, version 1."""
 
     __slots__ = (
-        "producer_id",
-        "epoch",
-        "last_sequence",
-        "last_offset",
-        "offset_delta",
-        "timestamp",
-        "coordinator_epoch",
-        "current_txn_first_offset",
+        "producer_id", "epoch", "last_sequence", "last_offset", "offset_delta", "timestamp",
+        "coordinator_epoch", "current_txn_first_offset",
     )
 
     producer_id: int
@@ -73,40 +67,20 @@ class ProducerEntry:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(
-            _qhiqiqiq.pack(
-                self.producer_id,
-                self.epoch,
-                self.last_sequence,
-                self.last_offset,
-                self.offset_delta,
-                self.timestamp,
-                self.coordinator_epoch,
-                self.current_txn_first_offset,
-            )
-        )
+        append(_qhiqiqiq.pack(
+            self.producer_id, self.epoch, self.last_sequence, self.last_offset, self.offset_delta,
+            self.timestamp, self.coordinator_epoch, self.current_txn_first_offset,
+        ))
 
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ProducerEntry, int]:
         (
-            producer_id,
-            epoch,
-            last_sequence,
-            last_offset,
-            offset_delta,
-            timestamp,
-            coordinator_epoch,
+            producer_id, epoch, last_sequence, last_offset, offset_delta, timestamp, coordinator_epoch,
             current_txn_first_offset,
         ) = _qhiqiqiq.unpack_from(buffer, position)
         position += 46
         return ProducerEntry(
-            producer_id,
-            epoch,
-            last_sequence,
-            last_offset,
-            offset_delta,
-            timestamp,
-            coordinator_epoch,
+            producer_id, epoch, last_sequence, last_offset, offset_delta, timestamp, coordinator_epoch,
             current_txn_first_offset,
         ), position
 

@@ -36,11 +36,7 @@ class PushTelemetryRequest:
     """PushTelemetryRequest, version 0."""
 
     __slots__ = (
-        "client_instance_id",
-        "subscription_id",
-        "terminating",
-        "compression_type",
-        "metrics",
+        "client_instance_id", "subscription_id", "terminating", "compression_type", "metrics",
         "unknown_tags",
     )
 
@@ -81,14 +77,9 @@ class PushTelemetryRequest:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(
-            _uitb.pack(
-                self.client_instance_id.bytes,
-                self.subscription_id,
-                self.terminating,
-                self.compression_type,
-            )
-        )
+        append(_uitb.pack(
+            self.client_instance_id.bytes, self.subscription_id, self.terminating, self.compression_type,
+        ))
         append(encode_compact_size(self.metrics))
         append(self.metrics)
         if self.unknown_tags:
@@ -107,12 +98,7 @@ class PushTelemetryRequest:
         else:
             tags, position = None, position + 1
         return PushTelemetryRequest(
-            client_instance_id,
-            subscription_id,
-            terminating,
-            compression_type,
-            metrics,
-            tags,
+            client_instance_id, subscription_id, terminating, compression_type, metrics, tags,
         ), position
 
     __eq__ = structs_equal

@@ -76,14 +76,8 @@ class QuorumStateData:
     """QuorumStateData, versions 0 to 1."""
 
     __slots__ = (
-        "cluster_id",
-        "leader_id",
-        "leader_epoch",
-        "voted_id",
-        "voted_directory_id",
-        "applied_offset",
-        "current_voters",
-        "unknown_tags",
+        "cluster_id", "leader_id", "leader_epoch", "voted_id", "voted_directory_id", "applied_offset",
+        "current_voters", "unknown_tags",
     )
 
     cluster_id: str
@@ -175,24 +169,14 @@ class QuorumStateData:
             current_voters = []
         else:
             current_voters, position = read_compact_nullable_structs(
-                buffer,
-                position,
-                version,
-                Voter._read,
-                5,
+                buffer, position, version, Voter._read, 5,
             )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return QuorumStateData(
-            cluster_id,
-            leader_id,
-            leader_epoch,
-            voted_id,
-            voted_directory_id,
-            applied_offset,
-            current_voters,
+            cluster_id, leader_id, leader_epoch, voted_id, voted_directory_id, applied_offset, current_voters,
             tags,
         ), position
 

@@ -234,12 +234,7 @@ class PartitionResult:
     """PartitionResult, version 0."""
 
     __slots__ = (
-        "partition",
-        "error_code",
-        "error_message",
-        "state_epoch",
-        "start_offset",
-        "state_batches",
+        "partition", "error_code", "error_message", "state_epoch", "start_offset", "state_batches",
         "unknown_tags",
     )
 
@@ -293,13 +288,7 @@ class PartitionResult:
         else:
             tags, position = None, position + 1
         return PartitionResult(
-            partition,
-            error_code,
-            error_message,
-            state_epoch,
-            start_offset,
-            state_batches,
-            tags,
+            partition, error_code, error_message, state_epoch, start_offset, state_batches, tags,
         ), position
 
     __eq__ = structs_equal
@@ -341,11 +330,7 @@ class ReadStateResult:
         position += 16
         topic_id = uuid_of(topic_id)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            PartitionResult._read,
-            21,
+            buffer, position, version, PartitionResult._read, 21,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

@@ -171,11 +171,7 @@ class ReadShareGroupStateSummaryRequest:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReadShareGroupStateSummaryRequest, int]:
         group_id, position = read_compact_string(buffer, position)
         topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ReadStateSummaryData._read,
-            18,
+            buffer, position, version, ReadStateSummaryData._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -192,14 +188,8 @@ class PartitionResult:
     """PartitionResult, versions 0 to 1."""
 
     __slots__ = (
-        "partition",
-        "error_code",
-        "error_message",
-        "state_epoch",
-        "leader_epoch",
-        "start_offset",
-        "delivery_complete_count",
-        "unknown_tags",
+        "partition", "error_code", "error_message", "state_epoch", "leader_epoch", "start_offset",
+        "delivery_complete_count", "unknown_tags",
     )
 
     partition: int
@@ -261,14 +251,8 @@ class PartitionResult:
         else:
             tags, position = None, position + 1
         return PartitionResult(
-            partition,
-            error_code,
-            error_message,
-            state_epoch,
-            leader_epoch,
-            start_offset,
-            delivery_complete_count,
-            tags,
+            partition, error_code, error_message, state_epoch, leader_epoch, start_offset,
+            delivery_complete_count, tags,
         ), position
 
     __eq__ = structs_equal
@@ -310,11 +294,7 @@ class ReadStateSummaryResult:
         position += 16
         topic_id = uuid_of(topic_id)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            PartitionResult._read,
-            24,
+            buffer, position, version, PartitionResult._read, 24,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -366,11 +346,7 @@ class ReadShareGroupStateSummaryResponse:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ReadShareGroupStateSummaryResponse, int]:
         results, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ReadStateSummaryResult._read,
-            18,
+            buffer, position, version, ReadStateSummaryResult._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

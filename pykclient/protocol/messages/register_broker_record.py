@@ -151,18 +151,8 @@ class RegisterBrokerRecord:
     """RegisterBrokerRecord, versions 0 to 4."""
 
     __slots__ = (
-        "broker_id",
-        "is_migrating_zk_broker",
-        "incarnation_id",
-        "broker_epoch",
-        "end_points",
-        "features",
-        "rack",
-        "fenced",
-        "in_controlled_shutdown",
-        "log_dirs",
-        "cordoned_log_dirs",
-        "unknown_tags",
+        "broker_id", "is_migrating_zk_broker", "incarnation_id", "broker_epoch", "end_points", "features",
+        "rack", "fenced", "in_controlled_shutdown", "log_dirs", "cordoned_log_dirs", "unknown_tags",
     )
 
     broker_id: int
@@ -221,14 +211,9 @@ class RegisterBrokerRecord:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 2:
-            append(
-                _ituq.pack(
-                    self.broker_id,
-                    self.is_migrating_zk_broker,
-                    self.incarnation_id.bytes,
-                    self.broker_epoch,
-                )
-            )
+            append(_ituq.pack(
+                self.broker_id, self.is_migrating_zk_broker, self.incarnation_id.bytes, self.broker_epoch,
+            ))
         else:
             if self.is_migrating_zk_broker:
                 raise not_carried(self, "is_migrating_zk_broker", version)
@@ -300,18 +285,8 @@ class RegisterBrokerRecord:
                 if position != end:
                     raise tag_end_missed(tag, position, end)
         return RegisterBrokerRecord(
-            broker_id,
-            is_migrating_zk_broker,
-            incarnation_id,
-            broker_epoch,
-            end_points,
-            features,
-            rack,
-            fenced,
-            in_controlled_shutdown,
-            log_dirs,
-            cordoned_log_dirs,
-            tags,
+            broker_id, is_migrating_zk_broker, incarnation_id, broker_epoch, end_points, features, rack, fenced,
+            in_controlled_shutdown, log_dirs, cordoned_log_dirs, tags,
         ), position
 
     __eq__ = structs_equal

@@ -139,12 +139,7 @@ class RegisterControllerRecord:
     """RegisterControllerRecord, version 0."""
 
     __slots__ = (
-        "controller_id",
-        "incarnation_id",
-        "zk_migration_ready",
-        "end_points",
-        "features",
-        "unknown_tags",
+        "controller_id", "incarnation_id", "zk_migration_ready", "end_points", "features", "unknown_tags",
     )
 
     controller_id: int
@@ -198,11 +193,7 @@ class RegisterControllerRecord:
         position += 21
         incarnation_id = uuid_of(incarnation_id)
         end_points, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ControllerEndpoint._read,
-            7,
+            buffer, position, version, ControllerEndpoint._read, 7,
         )
         features, position = read_compact_structs(buffer, position, version, ControllerFeature._read, 6)
         if buffer[position]:
@@ -210,12 +201,7 @@ class RegisterControllerRecord:
         else:
             tags, position = None, position + 1
         return RegisterControllerRecord(
-            controller_id,
-            incarnation_id,
-            zk_migration_ready,
-            end_points,
-            features,
-            tags,
+            controller_id, incarnation_id, zk_migration_ready, end_points, features, tags,
         ), position
 
     __eq__ = structs_equal

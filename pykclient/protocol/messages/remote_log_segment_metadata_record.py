@@ -193,18 +193,9 @@ class RemoteLogSegmentMetadataRecord:
     """RemoteLogSegmentMetadataRecord, version 0."""
 
     __slots__ = (
-        "remote_log_segment_id",
-        "start_offset",
-        "end_offset",
-        "broker_id",
-        "max_timestamp_ms",
-        "event_timestamp_ms",
-        "segment_leader_epochs",
-        "segment_size_in_bytes",
-        "custom_metadata",
-        "remote_log_segment_state",
-        "txn_index_empty",
-        "unknown_tags",
+        "remote_log_segment_id", "start_offset", "end_offset", "broker_id", "max_timestamp_ms",
+        "event_timestamp_ms", "segment_leader_epochs", "segment_size_in_bytes", "custom_metadata",
+        "remote_log_segment_state", "txn_index_empty", "unknown_tags",
     )
 
     remote_log_segment_id: RemoteLogSegmentIdEntry
@@ -240,9 +231,7 @@ class RemoteLogSegmentMetadataRecord:
         txn_index_empty: bool = False,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
-        self.remote_log_segment_id = (
-            RemoteLogSegmentIdEntry() if remote_log_segment_id is NOT_GIVEN else remote_log_segment_id
-        )
+        self.remote_log_segment_id = RemoteLogSegmentIdEntry() if remote_log_segment_id is NOT_GIVEN else remote_log_segment_id
         self.start_offset = start_offset
         self.end_offset = end_offset
         self.broker_id = broker_id
@@ -265,15 +254,9 @@ class RemoteLogSegmentMetadataRecord:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         self.remote_log_segment_id._write(out, version)
-        append(
-            _qqiqq.pack(
-                self.start_offset,
-                self.end_offset,
-                self.broker_id,
-                self.max_timestamp_ms,
-                self.event_timestamp_ms,
-            )
-        )
+        append(_qqiqq.pack(
+            self.start_offset, self.end_offset, self.broker_id, self.max_timestamp_ms, self.event_timestamp_ms,
+        ))
         append_compact_structs(out, self.segment_leader_epochs, version)
         append(_i.pack(self.segment_size_in_bytes))
         if self.custom_metadata is None:
@@ -294,19 +277,11 @@ class RemoteLogSegmentMetadataRecord:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RemoteLogSegmentMetadataRecord, int]:
         remote_log_segment_id, position = RemoteLogSegmentIdEntry._read(buffer, position, version)
         (
-            start_offset,
-            end_offset,
-            broker_id,
-            max_timestamp_ms,
-            event_timestamp_ms,
+            start_offset, end_offset, broker_id, max_timestamp_ms, event_timestamp_ms,
         ) = _qqiqq.unpack_from(buffer, position)
         position += 36
         segment_leader_epochs, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            SegmentLeaderEpochEntry._read,
-            13,
+            buffer, position, version, SegmentLeaderEpochEntry._read, 13,
         )
         (segment_size_in_bytes,) = _i.unpack_from(buffer, position)
         position += 4
@@ -332,18 +307,9 @@ class RemoteLogSegmentMetadataRecord:
                 if position != end:
                     raise tag_end_missed(tag, position, end)
         return RemoteLogSegmentMetadataRecord(
-            remote_log_segment_id,
-            start_offset,
-            end_offset,
-            broker_id,
-            max_timestamp_ms,
-            event_timestamp_ms,
-            segment_leader_epochs,
-            segment_size_in_bytes,
-            custom_metadata,
-            remote_log_segment_state,
-            txn_index_empty,
-            tags,
+            remote_log_segment_id, start_offset, end_offset, broker_id, max_timestamp_ms, event_timestamp_ms,
+            segment_leader_epochs, segment_size_in_bytes, custom_metadata, remote_log_segment_state,
+            txn_index_empty, tags,
         ), position
 
     __eq__ = structs_equal

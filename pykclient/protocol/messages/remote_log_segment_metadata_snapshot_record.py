@@ -87,18 +87,9 @@ class RemoteLogSegmentMetadataSnapshotRecord:
     """RemoteLogSegmentMetadataSnapshotRecord, version 0."""
 
     __slots__ = (
-        "segment_id",
-        "start_offset",
-        "end_offset",
-        "broker_id",
-        "max_timestamp_ms",
-        "event_timestamp_ms",
-        "segment_leader_epochs",
-        "segment_size_in_bytes",
-        "custom_metadata",
-        "remote_log_segment_state",
-        "txn_index_empty",
-        "unknown_tags",
+        "segment_id", "start_offset", "end_offset", "broker_id", "max_timestamp_ms", "event_timestamp_ms",
+        "segment_leader_epochs", "segment_size_in_bytes", "custom_metadata", "remote_log_segment_state",
+        "txn_index_empty", "unknown_tags",
     )
 
     segment_id: UUID
@@ -156,16 +147,10 @@ class RemoteLogSegmentMetadataSnapshotRecord:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(
-            _uqqiqq.pack(
-                self.segment_id.bytes,
-                self.start_offset,
-                self.end_offset,
-                self.broker_id,
-                self.max_timestamp_ms,
-                self.event_timestamp_ms,
-            )
-        )
+        append(_uqqiqq.pack(
+            self.segment_id.bytes, self.start_offset, self.end_offset, self.broker_id, self.max_timestamp_ms,
+            self.event_timestamp_ms,
+        ))
         append_compact_structs(out, self.segment_leader_epochs, version)
         append(_i.pack(self.segment_size_in_bytes))
         if self.custom_metadata is None:
@@ -185,21 +170,12 @@ class RemoteLogSegmentMetadataSnapshotRecord:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RemoteLogSegmentMetadataSnapshotRecord, int]:
         (
-            segment_id,
-            start_offset,
-            end_offset,
-            broker_id,
-            max_timestamp_ms,
-            event_timestamp_ms,
+            segment_id, start_offset, end_offset, broker_id, max_timestamp_ms, event_timestamp_ms,
         ) = _uqqiqq.unpack_from(buffer, position)
         position += 52
         segment_id = uuid_of(segment_id)
         segment_leader_epochs, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            SegmentLeaderEpochEntry._read,
-            13,
+            buffer, position, version, SegmentLeaderEpochEntry._read, 13,
         )
         (segment_size_in_bytes,) = _i.unpack_from(buffer, position)
         position += 4
@@ -225,18 +201,9 @@ class RemoteLogSegmentMetadataSnapshotRecord:
                 if position != end:
                     raise tag_end_missed(tag, position, end)
         return RemoteLogSegmentMetadataSnapshotRecord(
-            segment_id,
-            start_offset,
-            end_offset,
-            broker_id,
-            max_timestamp_ms,
-            event_timestamp_ms,
-            segment_leader_epochs,
-            segment_size_in_bytes,
-            custom_metadata,
-            remote_log_segment_state,
-            txn_index_empty,
-            tags,
+            segment_id, start_offset, end_offset, broker_id, max_timestamp_ms, event_timestamp_ms,
+            segment_leader_epochs, segment_size_in_bytes, custom_metadata, remote_log_segment_state,
+            txn_index_empty, tags,
         ), position
 
     __eq__ = structs_equal

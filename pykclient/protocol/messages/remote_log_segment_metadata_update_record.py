@@ -142,12 +142,8 @@ class RemoteLogSegmentMetadataUpdateRecord:
     """RemoteLogSegmentMetadataUpdateRecord, version 0."""
 
     __slots__ = (
-        "remote_log_segment_id",
-        "broker_id",
-        "event_timestamp_ms",
-        "custom_metadata",
-        "remote_log_segment_state",
-        "unknown_tags",
+        "remote_log_segment_id", "broker_id", "event_timestamp_ms", "custom_metadata",
+        "remote_log_segment_state", "unknown_tags",
     )
 
     remote_log_segment_id: RemoteLogSegmentIdEntry
@@ -171,9 +167,7 @@ class RemoteLogSegmentMetadataUpdateRecord:
         remote_log_segment_state: int = 0,
         unknown_tags: dict[int, bytes] | None = None,
     ) -> None:
-        self.remote_log_segment_id = (
-            RemoteLogSegmentIdEntry() if remote_log_segment_id is NOT_GIVEN else remote_log_segment_id
-        )
+        self.remote_log_segment_id = RemoteLogSegmentIdEntry() if remote_log_segment_id is NOT_GIVEN else remote_log_segment_id
         self.broker_id = broker_id
         self.event_timestamp_ms = event_timestamp_ms
         self.custom_metadata = custom_metadata
@@ -215,11 +209,7 @@ class RemoteLogSegmentMetadataUpdateRecord:
         else:
             tags, position = None, position + 1
         return RemoteLogSegmentMetadataUpdateRecord(
-            remote_log_segment_id,
-            broker_id,
-            event_timestamp_ms,
-            custom_metadata,
-            remote_log_segment_state,
+            remote_log_segment_id, broker_id, event_timestamp_ms, custom_metadata, remote_log_segment_state,
             tags,
         ), position
 

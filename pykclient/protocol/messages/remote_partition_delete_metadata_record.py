@@ -89,10 +89,7 @@ class RemotePartitionDeleteMetadataRecord:
     """RemotePartitionDeleteMetadataRecord, version 0."""
 
     __slots__ = (
-        "topic_id_partition",
-        "broker_id",
-        "event_timestamp_ms",
-        "remote_partition_delete_state",
+        "topic_id_partition", "broker_id", "event_timestamp_ms", "remote_partition_delete_state",
         "unknown_tags",
     )
 
@@ -147,11 +144,7 @@ class RemotePartitionDeleteMetadataRecord:
         else:
             tags, position = None, position + 1
         return RemotePartitionDeleteMetadataRecord(
-            topic_id_partition,
-            broker_id,
-            event_timestamp_ms,
-            remote_partition_delete_state,
-            tags,
+            topic_id_partition, broker_id, event_timestamp_ms, remote_partition_delete_state, tags,
         ), position
 
     __eq__ = structs_equal

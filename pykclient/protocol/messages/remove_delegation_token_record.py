@@ -24,6 +24,7 @@ from pykclient.protocol.structs import (
 )
 
 
+
 @dataclass(init=False, repr=False, eq=False, match_args=False)
 class RemoveDelegationTokenRecord:
     """RemoveDelegationTokenRecord, version 0."""

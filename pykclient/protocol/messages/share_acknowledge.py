@@ -125,11 +125,7 @@ class AcknowledgePartition:
         (partition_index,) = _i.unpack_from(buffer, position)
         position += 4
         acknowledgement_batches, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            AcknowledgementBatch._read,
-            18,
+            buffer, position, version, AcknowledgementBatch._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -176,11 +172,7 @@ class AcknowledgeTopic:
         position += 16
         topic_id = uuid_of(topic_id)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            AcknowledgePartition._read,
-            6,
+            buffer, position, version, AcknowledgePartition._read, 6,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -266,12 +258,7 @@ class ShareAcknowledgeRequest:
         else:
             tags, position = None, position + 1
         return ShareAcknowledgeRequest(
-            group_id,
-            member_id,
-            share_session_epoch,
-            is_renew_ack,
-            topics,
-            tags,
+            group_id, member_id, share_session_epoch, is_renew_ack, topics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -481,13 +468,8 @@ class ShareAcknowledgeResponse:
     """ShareAcknowledgeResponse, versions 1 to 2."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "error_message",
-        "acquisition_lock_timeout_ms",
-        "responses",
-        "node_endpoints",
-        "unknown_tags",
+        "throttle_time_ms", "error_code", "error_message", "acquisition_lock_timeout_ms", "responses",
+        "node_endpoints", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -552,30 +534,17 @@ class ShareAcknowledgeResponse:
         else:
             acquisition_lock_timeout_ms = 0
         responses, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ShareAcknowledgeTopicResponse._read,
-            18,
+            buffer, position, version, ShareAcknowledgeTopicResponse._read, 18,
         )
         node_endpoints, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            NodeEndpoint._read,
-            11,
+            buffer, position, version, NodeEndpoint._read, 11,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return ShareAcknowledgeResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            acquisition_lock_timeout_ms,
-            responses,
-            node_endpoints,
+            throttle_time_ms, error_code, error_message, acquisition_lock_timeout_ms, responses, node_endpoints,
             tags,
         ), position
 

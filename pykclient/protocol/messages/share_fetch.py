@@ -130,11 +130,7 @@ class FetchPartition:
         (partition_index,) = _i.unpack_from(buffer, position)
         position += 4
         acknowledgement_batches, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            AcknowledgementBatch._read,
-            18,
+            buffer, position, version, AcknowledgementBatch._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -241,19 +237,9 @@ class ShareFetchRequest:
     """ShareFetchRequest, versions 1 to 2."""
 
     __slots__ = (
-        "group_id",
-        "member_id",
-        "share_session_epoch",
-        "max_wait_ms",
-        "min_bytes",
-        "max_bytes",
-        "max_records",
-        "batch_size",
-        "share_acquire_mode",
-        "is_renew_ack",
-        "topics",
-        "forgotten_topics_data",
-        "unknown_tags",
+        "group_id", "member_id", "share_session_epoch", "max_wait_ms", "min_bytes", "max_bytes",
+        "max_records", "batch_size", "share_acquire_mode", "is_renew_ack", "topics",
+        "forgotten_topics_data", "unknown_tags",
     )
 
     group_id: str | None
@@ -317,31 +303,17 @@ class ShareFetchRequest:
         append(encode_compact_nullable_string(self.group_id))
         append(encode_compact_nullable_string(self.member_id))
         if version >= 2:
-            append(
-                _iiiiiibt.pack(
-                    self.share_session_epoch,
-                    self.max_wait_ms,
-                    self.min_bytes,
-                    self.max_bytes,
-                    self.max_records,
-                    self.batch_size,
-                    self.share_acquire_mode,
-                    self.is_renew_ack,
-                )
-            )
+            append(_iiiiiibt.pack(
+                self.share_session_epoch, self.max_wait_ms, self.min_bytes, self.max_bytes, self.max_records,
+                self.batch_size, self.share_acquire_mode, self.is_renew_ack,
+            ))
         else:
             if self.is_renew_ack:
                 raise not_carried(self, "is_renew_ack", version)
-            append(
-                _iiiiii.pack(
-                    self.share_session_epoch,
-                    self.max_wait_ms,
-                    self.min_bytes,
-                    self.max_bytes,
-                    self.max_records,
-                    self.batch_size,
-                )
-            )
+            append(_iiiiii.pack(
+                self.share_session_epoch, self.max_wait_ms, self.min_bytes, self.max_bytes, self.max_records,
+                self.batch_size,
+            ))
         append_compact_structs(out, self.topics, version)
         append_compact_structs(out, self.forgotten_topics_data, version)
         if self.unknown_tags:
@@ -355,54 +327,28 @@ class ShareFetchRequest:
         member_id, position = read_compact_nullable_string(buffer, position)
         if version >= 2:
             (
-                share_session_epoch,
-                max_wait_ms,
-                min_bytes,
-                max_bytes,
-                max_records,
-                batch_size,
-                share_acquire_mode,
+                share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode,
                 is_renew_ack,
             ) = _iiiiiibt.unpack_from(buffer, position)
             position += 26
         else:
             (
-                share_session_epoch,
-                max_wait_ms,
-                min_bytes,
-                max_bytes,
-                max_records,
-                batch_size,
+                share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size,
             ) = _iiiiii.unpack_from(buffer, position)
             position += 24
             share_acquire_mode = 0
             is_renew_ack = False
         topics, position = read_compact_structs(buffer, position, version, FetchTopic._read, 18)
         forgotten_topics_data, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ForgottenTopic._read,
-            18,
+            buffer, position, version, ForgottenTopic._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return ShareFetchRequest(
-            group_id,
-            member_id,
-            share_session_epoch,
-            max_wait_ms,
-            min_bytes,
-            max_bytes,
-            max_records,
-            batch_size,
-            share_acquire_mode,
-            is_renew_ack,
-            topics,
-            forgotten_topics_data,
-            tags,
+            group_id, member_id, share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records,
+            batch_size, share_acquire_mode, is_renew_ack, topics, forgotten_topics_data, tags,
         ), position
 
     __eq__ = structs_equal
@@ -505,15 +451,8 @@ class PartitionData:
     """PartitionData, versions 1 to 2."""
 
     __slots__ = (
-        "partition_index",
-        "error_code",
-        "error_message",
-        "acknowledge_error_code",
-        "acknowledge_error_message",
-        "current_leader",
-        "records",
-        "acquired_records",
-        "unknown_tags",
+        "partition_index", "error_code", "error_message", "acknowledge_error_code",
+        "acknowledge_error_message", "current_leader", "records", "acquired_records", "unknown_tags",
     )
 
     partition_index: int
@@ -574,26 +513,15 @@ class PartitionData:
         current_leader, position = LeaderIdAndEpoch._read(buffer, position, version)
         records, position = read_compact_records(buffer, position)
         acquired_records, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            AcquiredRecords._read,
-            19,
+            buffer, position, version, AcquiredRecords._read, 19,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return PartitionData(
-            partition_index,
-            error_code,
-            error_message,
-            acknowledge_error_code,
-            acknowledge_error_message,
-            current_leader,
-            records,
-            acquired_records,
-            tags,
+            partition_index, error_code, error_message, acknowledge_error_code, acknowledge_error_message,
+            current_leader, records, acquired_records, tags,
         ), position
 
     __eq__ = structs_equal
@@ -705,13 +633,8 @@ class ShareFetchResponse:
     """ShareFetchResponse, versions 1 to 2."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "error_message",
-        "acquisition_lock_timeout_ms",
-        "responses",
-        "node_endpoints",
-        "unknown_tags",
+        "throttle_time_ms", "error_code", "error_message", "acquisition_lock_timeout_ms", "responses",
+        "node_endpoints", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -772,30 +695,17 @@ class ShareFetchResponse:
         (acquisition_lock_timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
         responses, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ShareFetchableTopicResponse._read,
-            18,
+            buffer, position, version, ShareFetchableTopicResponse._read, 18,
         )
         node_endpoints, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            NodeEndpoint._read,
-            11,
+            buffer, position, version, NodeEndpoint._read, 11,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return ShareFetchResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            acquisition_lock_timeout_ms,
-            responses,
-            node_endpoints,
+            throttle_time_ms, error_code, error_message, acquisition_lock_timeout_ms, responses, node_endpoints,
             tags,
         ), position
 

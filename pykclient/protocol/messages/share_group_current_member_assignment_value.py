@@ -131,22 +131,14 @@ class ShareGroupCurrentMemberAssignmentValue:
         member_epoch, previous_member_epoch, state = _iib.unpack_from(buffer, position)
         position += 9
         assigned_partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicPartitions._read,
-            18,
+            buffer, position, version, TopicPartitions._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return ShareGroupCurrentMemberAssignmentValue(
-            member_epoch,
-            previous_member_epoch,
-            state,
-            assigned_partitions,
-            tags,
+            member_epoch, previous_member_epoch, state, assigned_partitions, tags,
         ), position
 
     __eq__ = structs_equal

@@ -178,11 +178,7 @@ class Assignment:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Assignment, int]:
         topic_partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicPartitions._read,
-            19,
+            buffer, position, version, TopicPartitions._read, 19,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -203,14 +199,8 @@ class Member:
     """Member, version 1."""
 
     __slots__ = (
-        "member_id",
-        "rack_id",
-        "member_epoch",
-        "client_id",
-        "client_host",
-        "subscribed_topic_names",
-        "assignment",
-        "unknown_tags",
+        "member_id", "rack_id", "member_epoch", "client_id", "client_host", "subscribed_topic_names",
+        "assignment", "unknown_tags",
     )
 
     member_id: str
@@ -271,14 +261,7 @@ class Member:
         else:
             tags, position = None, position + 1
         return Member(
-            member_id,
-            rack_id,
-            member_epoch,
-            client_id,
-            client_host,
-            subscribed_topic_names,
-            assignment,
-            tags,
+            member_id, rack_id, member_epoch, client_id, client_host, subscribed_topic_names, assignment, tags,
         ), position
 
     __eq__ = structs_equal
@@ -290,16 +273,8 @@ class DescribedGroup:
     """DescribedGroup, version 1."""
 
     __slots__ = (
-        "error_code",
-        "error_message",
-        "group_id",
-        "group_state",
-        "group_epoch",
-        "assignment_epoch",
-        "assignor_name",
-        "members",
-        "authorized_operations",
-        "unknown_tags",
+        "error_code", "error_message", "group_id", "group_state", "group_epoch", "assignment_epoch",
+        "assignor_name", "members", "authorized_operations", "unknown_tags",
     )
 
     error_code: int
@@ -370,16 +345,8 @@ class DescribedGroup:
         else:
             tags, position = None, position + 1
         return DescribedGroup(
-            error_code,
-            error_message,
-            group_id,
-            group_state,
-            group_epoch,
-            assignment_epoch,
-            assignor_name,
-            members,
-            authorized_operations,
-            tags,
+            error_code, error_message, group_id, group_state, group_epoch, assignment_epoch, assignor_name,
+            members, authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal

@@ -111,12 +111,7 @@ class ShareGroupHeartbeatRequest:
         else:
             tags, position = None, position + 1
         return ShareGroupHeartbeatRequest(
-            group_id,
-            member_id,
-            member_epoch,
-            rack_id,
-            subscribed_topic_names,
-            tags,
+            group_id, member_id, member_epoch, rack_id, subscribed_topic_names, tags,
         ), position
 
     __eq__ = structs_equal
@@ -196,11 +191,7 @@ class Assignment:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[Assignment, int]:
         topic_partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicPartitions._read,
-            18,
+            buffer, position, version, TopicPartitions._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -217,14 +208,8 @@ class ShareGroupHeartbeatResponse:
     """ShareGroupHeartbeatResponse, version 1."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "error_message",
-        "member_id",
-        "member_epoch",
-        "heartbeat_interval_ms",
-        "assignment",
-        "unknown_tags",
+        "throttle_time_ms", "error_code", "error_message", "member_id", "member_epoch",
+        "heartbeat_interval_ms", "assignment", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -303,14 +288,8 @@ class ShareGroupHeartbeatResponse:
         else:
             tags, position = None, position + 1
         return ShareGroupHeartbeatResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            member_id,
-            member_epoch,
-            heartbeat_interval_ms,
-            assignment,
-            tags,
+            throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms,
+            assignment, tags,
         ), position
 
     __eq__ = structs_equal

@@ -29,6 +29,7 @@ from pykclient.protocol.structs import (
 )
 
 
+
 @dataclass(init=False, repr=False, eq=False, match_args=False)
 class ShareGroupMemberMetadataValue:
     """ShareGroupMemberMetadataValue, version 0."""
@@ -89,11 +90,7 @@ class ShareGroupMemberMetadataValue:
         else:
             tags, position = None, position + 1
         return ShareGroupMemberMetadataValue(
-            rack_id,
-            client_id,
-            client_host,
-            subscribed_topic_names,
-            tags,
+            rack_id, client_id, client_host, subscribed_topic_names, tags,
         ), position
 
     __eq__ = structs_equal

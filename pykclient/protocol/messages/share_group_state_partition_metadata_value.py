@@ -178,18 +178,10 @@ class ShareGroupStatePartitionMetadataValue:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ShareGroupStatePartitionMetadataValue, int]:
         initializing_topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicPartitionsInfo._read,
-            19,
+            buffer, position, version, TopicPartitionsInfo._read, 19,
         )
         initialized_topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicPartitionsInfo._read,
-            19,
+            buffer, position, version, TopicPartitionsInfo._read, 19,
         )
         deleting_topics, position = read_compact_structs(buffer, position, version, TopicInfo._read, 18)
         if buffer[position]:
@@ -197,10 +189,7 @@ class ShareGroupStatePartitionMetadataValue:
         else:
             tags, position = None, position + 1
         return ShareGroupStatePartitionMetadataValue(
-            initializing_topics,
-            initialized_topics,
-            deleting_topics,
-            tags,
+            initializing_topics, initialized_topics, deleting_topics, tags,
         ), position
 
     __eq__ = structs_equal

@@ -118,11 +118,7 @@ class ShareGroupTargetAssignmentMemberValue:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ShareGroupTargetAssignmentMemberValue, int]:
         topic_partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicPartition._read,
-            18,
+            buffer, position, version, TopicPartition._read, 18,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

@@ -86,15 +86,8 @@ class ShareSnapshotValue:
     """ShareSnapshotValue, version 0."""
 
     __slots__ = (
-        "snapshot_epoch",
-        "state_epoch",
-        "leader_epoch",
-        "start_offset",
-        "delivery_complete_count",
-        "create_timestamp",
-        "write_timestamp",
-        "state_batches",
-        "unknown_tags",
+        "snapshot_epoch", "state_epoch", "leader_epoch", "start_offset", "delivery_complete_count",
+        "create_timestamp", "write_timestamp", "state_batches", "unknown_tags",
     )
 
     snapshot_epoch: int
@@ -143,16 +136,10 @@ class ShareSnapshotValue:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(
-            _iiiqqq.pack(
-                self.snapshot_epoch,
-                self.state_epoch,
-                self.leader_epoch,
-                self.start_offset,
-                self.create_timestamp,
-                self.write_timestamp,
-            )
-        )
+        append(_iiiqqq.pack(
+            self.snapshot_epoch, self.state_epoch, self.leader_epoch, self.start_offset, self.create_timestamp,
+            self.write_timestamp,
+        ))
         append_compact_structs(out, self.state_batches, version)
         known: list[tuple[int, bytes]] = []
         if self.delivery_complete_count != -1:
@@ -165,12 +152,7 @@ class ShareSnapshotValue:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ShareSnapshotValue, int]:
         (
-            snapshot_epoch,
-            state_epoch,
-            leader_epoch,
-            start_offset,
-            create_timestamp,
-            write_timestamp,
+            snapshot_epoch, state_epoch, leader_epoch, start_offset, create_timestamp, write_timestamp,
         ) = _iiiqqq.unpack_from(buffer, position)
         position += 36
         state_batches, position = read_compact_structs(buffer, position, version, StateBatch._read, 20)
@@ -193,15 +175,8 @@ class ShareSnapshotValue:
                 if position != end:
                     raise tag_end_missed(tag, position, end)
         return ShareSnapshotValue(
-            snapshot_epoch,
-            state_epoch,
-            leader_epoch,
-            start_offset,
-            delivery_complete_count,
-            create_timestamp,
-            write_timestamp,
-            state_batches,
-            tags,
+            snapshot_epoch, state_epoch, leader_epoch, start_offset, delivery_complete_count, create_timestamp,
+            write_timestamp, state_batches, tags,
         ), position
 
     __eq__ = structs_equal

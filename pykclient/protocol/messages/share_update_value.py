@@ -86,11 +86,7 @@ class ShareUpdateValue:
     """ShareUpdateValue, version 0."""
 
     __slots__ = (
-        "snapshot_epoch",
-        "leader_epoch",
-        "start_offset",
-        "delivery_complete_count",
-        "state_batches",
+        "snapshot_epoch", "leader_epoch", "start_offset", "delivery_complete_count", "state_batches",
         "unknown_tags",
     )
 
@@ -165,12 +161,7 @@ class ShareUpdateValue:
                 if position != end:
                     raise tag_end_missed(tag, position, end)
         return ShareUpdateValue(
-            snapshot_epoch,
-            leader_epoch,
-            start_offset,
-            delivery_complete_count,
-            state_batches,
-            tags,
+            snapshot_epoch, leader_epoch, start_offset, delivery_complete_count, state_batches, tags,
         ), position
 
     __eq__ = structs_equal

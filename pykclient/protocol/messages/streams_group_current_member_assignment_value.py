@@ -65,9 +65,7 @@ class TaskIds:
         append(encode_compact_numbers(self.partitions, "i"))
         known: list[tuple[int, bytes]] = []
         if self.assignment_epochs is None or self.assignment_epochs:
-            known.append(
-                (0, b"\0" if self.assignment_epochs is None else encode_compact_numbers(self.assignment_epochs, "i"))
-            )
+            known.append((0, b"\0" if self.assignment_epochs is None else encode_compact_numbers(self.assignment_epochs, "i")))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -105,16 +103,9 @@ class StreamsGroupCurrentMemberAssignmentValue:
     """StreamsGroupCurrentMemberAssignmentValue, version 0."""
 
     __slots__ = (
-        "member_epoch",
-        "previous_member_epoch",
-        "state",
-        "active_tasks",
-        "standby_tasks",
-        "warmup_tasks",
-        "active_tasks_pending_revocation",
-        "standby_tasks_pending_revocation",
-        "warmup_tasks_pending_revocation",
-        "unknown_tags",
+        "member_epoch", "previous_member_epoch", "state", "active_tasks", "standby_tasks", "warmup_tasks",
+        "active_tasks_pending_revocation", "standby_tasks_pending_revocation",
+        "warmup_tasks_pending_revocation", "unknown_tags",
     )
 
     member_epoch: int
@@ -152,15 +143,9 @@ class StreamsGroupCurrentMemberAssignmentValue:
         self.active_tasks = [] if active_tasks is EMPTY else active_tasks
         self.standby_tasks = [] if standby_tasks is EMPTY else standby_tasks
         self.warmup_tasks = [] if warmup_tasks is EMPTY else warmup_tasks
-        self.active_tasks_pending_revocation = (
-            [] if active_tasks_pending_revocation is EMPTY else active_tasks_pending_revocation
-        )
-        self.standby_tasks_pending_revocation = (
-            [] if standby_tasks_pending_revocation is EMPTY else standby_tasks_pending_revocation
-        )
-        self.warmup_tasks_pending_revocation = (
-            [] if warmup_tasks_pending_revocation is EMPTY else warmup_tasks_pending_revocation
-        )
+        self.active_tasks_pending_revocation = [] if active_tasks_pending_revocation is EMPTY else active_tasks_pending_revocation
+        self.standby_tasks_pending_revocation = [] if standby_tasks_pending_revocation is EMPTY else standby_tasks_pending_revocation
+        self.warmup_tasks_pending_revocation = [] if warmup_tasks_pending_revocation is EMPTY else warmup_tasks_pending_revocation
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
@@ -192,40 +177,21 @@ class StreamsGroupCurrentMemberAssignmentValue:
         standby_tasks, position = read_compact_structs(buffer, position, version, TaskIds._read, 3)
         warmup_tasks, position = read_compact_structs(buffer, position, version, TaskIds._read, 3)
         active_tasks_pending_revocation, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TaskIds._read,
-            3,
+            buffer, position, version, TaskIds._read, 3,
         )
         standby_tasks_pending_revocation, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TaskIds._read,
-            3,
+            buffer, position, version, TaskIds._read, 3,
         )
         warmup_tasks_pending_revocation, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TaskIds._read,
-            3,
+            buffer, position, version, TaskIds._read, 3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return StreamsGroupCurrentMemberAssignmentValue(
-            member_epoch,
-            previous_member_epoch,
-            state,
-            active_tasks,
-            standby_tasks,
-            warmup_tasks,
-            active_tasks_pending_revocation,
-            standby_tasks_pending_revocation,
-            warmup_tasks_pending_revocation,
+            member_epoch, previous_member_epoch, state, active_tasks, standby_tasks, warmup_tasks,
+            active_tasks_pending_revocation, standby_tasks_pending_revocation, warmup_tasks_pending_revocation,
             tags,
         ), position
 

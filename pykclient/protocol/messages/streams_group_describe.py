@@ -195,12 +195,8 @@ class Subtopology:
     """Subtopology, version 0."""
 
     __slots__ = (
-        "subtopology_id",
-        "source_topics",
-        "repartition_sink_topics",
-        "state_changelog_topics",
-        "repartition_source_topics",
-        "unknown_tags",
+        "subtopology_id", "source_topics", "repartition_sink_topics", "state_changelog_topics",
+        "repartition_source_topics", "unknown_tags",
     )
 
     subtopology_id: str
@@ -244,30 +240,18 @@ class Subtopology:
         source_topics, position = read_compact_strings(buffer, position)
         repartition_sink_topics, position = read_compact_strings(buffer, position)
         state_changelog_topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicInfo._read,
-            9,
+            buffer, position, version, TopicInfo._read, 9,
         )
         repartition_source_topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicInfo._read,
-            9,
+            buffer, position, version, TopicInfo._read, 9,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return Subtopology(
-            subtopology_id,
-            source_topics,
-            repartition_sink_topics,
-            state_changelog_topics,
-            repartition_source_topics,
-            tags,
+            subtopology_id, source_topics, repartition_sink_topics, state_changelog_topics,
+            repartition_source_topics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -311,11 +295,7 @@ class Topology:
         (epoch,) = _i.unpack_from(buffer, position)
         position += 4
         subtopologies, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            Subtopology._read,
-            6,
+            buffer, position, version, Subtopology._read, 6,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -513,22 +493,9 @@ class Member:
     """Member, version 0."""
 
     __slots__ = (
-        "member_id",
-        "member_epoch",
-        "instance_id",
-        "rack_id",
-        "client_id",
-        "client_host",
-        "topology_epoch",
-        "process_id",
-        "user_endpoint",
-        "client_tags",
-        "task_offsets",
-        "task_end_offsets",
-        "assignment",
-        "target_assignment",
-        "is_classic",
-        "unknown_tags",
+        "member_id", "member_epoch", "instance_id", "rack_id", "client_id", "client_host", "topology_epoch",
+        "process_id", "user_endpoint", "client_tags", "task_offsets", "task_end_offsets", "assignment",
+        "target_assignment", "is_classic", "unknown_tags",
     )
 
     member_id: str
@@ -631,11 +598,7 @@ class Member:
         client_tags, position = read_compact_structs(buffer, position, version, KeyValue._read, 3)
         task_offsets, position = read_compact_structs(buffer, position, version, TaskOffset._read, 14)
         task_end_offsets, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TaskOffset._read,
-            14,
+            buffer, position, version, TaskOffset._read, 14,
         )
         assignment, position = Assignment._read(buffer, position, version)
         target_assignment, position = Assignment._read(buffer, position, version)
@@ -646,22 +609,9 @@ class Member:
         else:
             tags, position = None, position + 1
         return Member(
-            member_id,
-            member_epoch,
-            instance_id,
-            rack_id,
-            client_id,
-            client_host,
-            topology_epoch,
-            process_id,
-            user_endpoint,
-            client_tags,
-            task_offsets,
-            task_end_offsets,
-            assignment,
-            target_assignment,
-            is_classic,
-            tags,
+            member_id, member_epoch, instance_id, rack_id, client_id, client_host, topology_epoch, process_id,
+            user_endpoint, client_tags, task_offsets, task_end_offsets, assignment, target_assignment,
+            is_classic, tags,
         ), position
 
     __eq__ = structs_equal
@@ -673,16 +623,8 @@ class DescribedGroup:
     """DescribedGroup, version 0."""
 
     __slots__ = (
-        "error_code",
-        "error_message",
-        "group_id",
-        "group_state",
-        "group_epoch",
-        "assignment_epoch",
-        "topology",
-        "members",
-        "authorized_operations",
-        "unknown_tags",
+        "error_code", "error_message", "group_id", "group_state", "group_epoch", "assignment_epoch",
+        "topology", "members", "authorized_operations", "unknown_tags",
     )
 
     error_code: int
@@ -762,16 +704,8 @@ class DescribedGroup:
         else:
             tags, position = None, position + 1
         return DescribedGroup(
-            error_code,
-            error_message,
-            group_id,
-            group_state,
-            group_epoch,
-            assignment_epoch,
-            topology,
-            members,
-            authorized_operations,
-            tags,
+            error_code, error_message, group_id, group_state, group_epoch, assignment_epoch, topology, members,
+            authorized_operations, tags,
         ), position
 
     __eq__ = structs_equal

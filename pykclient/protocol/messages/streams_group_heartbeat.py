@@ -188,14 +188,8 @@ class Subtopology:
     """Subtopology, version 0."""
 
     __slots__ = (
-        "subtopology_id",
-        "source_topics",
-        "source_topic_regex",
-        "state_changelog_topics",
-        "repartition_sink_topics",
-        "repartition_source_topics",
-        "copartition_groups",
-        "unknown_tags",
+        "subtopology_id", "source_topics", "source_topic_regex", "state_changelog_topics",
+        "repartition_sink_topics", "repartition_source_topics", "copartition_groups", "unknown_tags",
     )
 
     subtopology_id: str
@@ -247,40 +241,22 @@ class Subtopology:
         source_topics, position = read_compact_strings(buffer, position)
         source_topic_regex, position = read_compact_strings(buffer, position)
         state_changelog_topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicInfo._read,
-            9,
+            buffer, position, version, TopicInfo._read, 9,
         )
         repartition_sink_topics, position = read_compact_strings(buffer, position)
         repartition_source_topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicInfo._read,
-            9,
+            buffer, position, version, TopicInfo._read, 9,
         )
         copartition_groups, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            CopartitionGroup._read,
-            4,
+            buffer, position, version, CopartitionGroup._read, 4,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return Subtopology(
-            subtopology_id,
-            source_topics,
-            source_topic_regex,
-            state_changelog_topics,
-            repartition_sink_topics,
-            repartition_source_topics,
-            copartition_groups,
-            tags,
+            subtopology_id, source_topics, source_topic_regex, state_changelog_topics, repartition_sink_topics,
+            repartition_source_topics, copartition_groups, tags,
         ), position
 
     __eq__ = structs_equal
@@ -465,23 +441,9 @@ class StreamsGroupHeartbeatRequest:
     """StreamsGroupHeartbeatRequest, version 0."""
 
     __slots__ = (
-        "group_id",
-        "member_id",
-        "member_epoch",
-        "endpoint_information_epoch",
-        "instance_id",
-        "rack_id",
-        "rebalance_timeout_ms",
-        "topology",
-        "active_tasks",
-        "standby_tasks",
-        "warmup_tasks",
-        "process_id",
-        "user_endpoint",
-        "client_tags",
-        "task_offsets",
-        "task_end_offsets",
-        "shutdown_application",
+        "group_id", "member_id", "member_epoch", "endpoint_information_epoch", "instance_id", "rack_id",
+        "rebalance_timeout_ms", "topology", "active_tasks", "standby_tasks", "warmup_tasks", "process_id",
+        "user_endpoint", "client_tags", "task_offsets", "task_end_offsets", "shutdown_application",
         "unknown_tags",
     )
 
@@ -622,25 +584,13 @@ class StreamsGroupHeartbeatRequest:
         else:
             topology, position = Topology._read(buffer, position, version)
         active_tasks, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            RequestTaskIds._read,
-            3,
+            buffer, position, version, RequestTaskIds._read, 3,
         )
         standby_tasks, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            RequestTaskIds._read,
-            3,
+            buffer, position, version, RequestTaskIds._read, 3,
         )
         warmup_tasks, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            RequestTaskIds._read,
-            3,
+            buffer, position, version, RequestTaskIds._read, 3,
         )
         process_id, position = read_compact_nullable_string(buffer, position)
         user_endpoint: RequestEndpoint | None
@@ -650,25 +600,13 @@ class StreamsGroupHeartbeatRequest:
         else:
             user_endpoint, position = RequestEndpoint._read(buffer, position, version)
         client_tags, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            KeyValue._read,
-            3,
+            buffer, position, version, KeyValue._read, 3,
         )
         task_offsets, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            TaskOffset._read,
-            14,
+            buffer, position, version, TaskOffset._read, 14,
         )
         task_end_offsets, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            TaskOffset._read,
-            14,
+            buffer, position, version, TaskOffset._read, 14,
         )
         (shutdown_application,) = _t.unpack_from(buffer, position)
         position += 1
@@ -677,24 +615,9 @@ class StreamsGroupHeartbeatRequest:
         else:
             tags, position = None, position + 1
         return StreamsGroupHeartbeatRequest(
-            group_id,
-            member_id,
-            member_epoch,
-            endpoint_information_epoch,
-            instance_id,
-            rack_id,
-            rebalance_timeout_ms,
-            topology,
-            active_tasks,
-            standby_tasks,
-            warmup_tasks,
-            process_id,
-            user_endpoint,
-            client_tags,
-            task_offsets,
-            task_end_offsets,
-            shutdown_application,
-            tags,
+            group_id, member_id, member_epoch, endpoint_information_epoch, instance_id, rack_id,
+            rebalance_timeout_ms, topology, active_tasks, standby_tasks, warmup_tasks, process_id,
+            user_endpoint, client_tags, task_offsets, task_end_offsets, shutdown_application, tags,
         ), position
 
     __eq__ = structs_equal
@@ -911,18 +834,10 @@ class EndpointToPartitions:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[EndpointToPartitions, int]:
         user_endpoint, position = ResponseEndpoint._read(buffer, position, version)
         active_partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicPartition._read,
-            3,
+            buffer, position, version, TopicPartition._read, 3,
         )
         standby_partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicPartition._read,
-            3,
+            buffer, position, version, TopicPartition._read, 3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -939,21 +854,10 @@ class StreamsGroupHeartbeatResponse:
     """StreamsGroupHeartbeatResponse, version 0."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "error_message",
-        "member_id",
-        "member_epoch",
-        "heartbeat_interval_ms",
-        "acceptable_recovery_lag",
-        "task_offset_interval_ms",
-        "status",
-        "active_tasks",
-        "standby_tasks",
-        "warmup_tasks",
-        "endpoint_information_epoch",
-        "partitions_by_user_endpoint",
-        "unknown_tags",
+        "throttle_time_ms", "error_code", "error_message", "member_id", "member_epoch",
+        "heartbeat_interval_ms", "acceptable_recovery_lag", "task_offset_interval_ms", "status",
+        "active_tasks", "standby_tasks", "warmup_tasks", "endpoint_information_epoch",
+        "partitions_by_user_endpoint", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -1023,14 +927,10 @@ class StreamsGroupHeartbeatResponse:
         append(_ih.pack(self.throttle_time_ms, self.error_code))
         append(encode_compact_nullable_string(self.error_message))
         append(encode_compact_string(self.member_id))
-        append(
-            _iiii.pack(
-                self.member_epoch,
-                self.heartbeat_interval_ms,
-                self.acceptable_recovery_lag,
-                self.task_offset_interval_ms,
-            )
-        )
+        append(_iiii.pack(
+            self.member_epoch, self.heartbeat_interval_ms, self.acceptable_recovery_lag,
+            self.task_offset_interval_ms,
+        ))
         if self.status is None:
             append(b"\0")
         else:
@@ -1064,63 +964,32 @@ class StreamsGroupHeartbeatResponse:
         error_message, position = read_compact_nullable_string(buffer, position)
         member_id, position = read_compact_string(buffer, position)
         (
-            member_epoch,
-            heartbeat_interval_ms,
-            acceptable_recovery_lag,
-            task_offset_interval_ms,
+            member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms,
         ) = _iiii.unpack_from(buffer, position)
         position += 16
         status, position = read_compact_nullable_structs(buffer, position, version, Status._read, 3)
         active_tasks, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            ResponseTaskIds._read,
-            3,
+            buffer, position, version, ResponseTaskIds._read, 3,
         )
         standby_tasks, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            ResponseTaskIds._read,
-            3,
+            buffer, position, version, ResponseTaskIds._read, 3,
         )
         warmup_tasks, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            ResponseTaskIds._read,
-            3,
+            buffer, position, version, ResponseTaskIds._read, 3,
         )
         (endpoint_information_epoch,) = _i.unpack_from(buffer, position)
         position += 4
         partitions_by_user_endpoint, position = read_compact_nullable_structs(
-            buffer,
-            position,
-            version,
-            EndpointToPartitions._read,
-            7,
+            buffer, position, version, EndpointToPartitions._read, 7,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return StreamsGroupHeartbeatResponse(
-            throttle_time_ms,
-            error_code,
-            error_message,
-            member_id,
-            member_epoch,
-            heartbeat_interval_ms,
-            acceptable_recovery_lag,
-            task_offset_interval_ms,
-            status,
-            active_tasks,
-            standby_tasks,
-            warmup_tasks,
-            endpoint_information_epoch,
-            partitions_by_user_endpoint,
-            tags,
+            throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms,
+            acceptable_recovery_lag, task_offset_interval_ms, status, active_tasks, standby_tasks, warmup_tasks,
+            endpoint_information_epoch, partitions_by_user_endpoint, tags,
         ), position
 
     __eq__ = structs_equal

@@ -115,16 +115,8 @@ class StreamsGroupMemberMetadataValue:
     """StreamsGroupMemberMetadataValue, version 0."""
 
     __slots__ = (
-        "instance_id",
-        "rack_id",
-        "client_id",
-        "client_host",
-        "rebalance_timeout_ms",
-        "topology_epoch",
-        "process_id",
-        "user_endpoint",
-        "client_tags",
-        "unknown_tags",
+        "instance_id", "rack_id", "client_id", "client_host", "rebalance_timeout_ms", "topology_epoch",
+        "process_id", "user_endpoint", "client_tags", "unknown_tags",
     )
 
     instance_id: str | None
@@ -214,16 +206,8 @@ class StreamsGroupMemberMetadataValue:
         else:
             tags, position = None, position + 1
         return StreamsGroupMemberMetadataValue(
-            instance_id,
-            rack_id,
-            client_id,
-            client_host,
-            rebalance_timeout_ms,
-            topology_epoch,
-            process_id,
-            user_endpoint,
-            client_tags,
-            tags,
+            instance_id, rack_id, client_id, client_host, rebalance_timeout_ms, topology_epoch, process_id,
+            user_endpoint, client_tags, tags,
         ), position
 
     __eq__ = structs_equal

@@ -77,11 +77,7 @@ class StreamsGroupMetadataValue:
     """StreamsGroupMetadataValue, version 0."""
 
     __slots__ = (
-        "epoch",
-        "metadata_hash",
-        "validated_topology_epoch",
-        "last_assignment_configs",
-        "unknown_tags",
+        "epoch", "metadata_hash", "validated_topology_epoch", "last_assignment_configs", "unknown_tags",
     )
 
     epoch: int
@@ -123,14 +119,7 @@ class StreamsGroupMetadataValue:
         if self.validated_topology_epoch != -1:
             known.append((0, _i.pack(self.validated_topology_epoch)))
         if self.last_assignment_configs is None or self.last_assignment_configs:
-            known.append(
-                (
-                    1,
-                    b"\0"
-                    if self.last_assignment_configs is None
-                    else encode_compact_structs(self.last_assignment_configs, version),
-                )
-            )
+            known.append((1, b"\0" if self.last_assignment_configs is None else encode_compact_structs(self.last_assignment_configs, version)))
         if known or self.unknown_tags:
             append_tags(out, known, self.unknown_tags)
         else:
@@ -155,11 +144,7 @@ class StreamsGroupMetadataValue:
                     position += 4
                 elif tag == 1:
                     last_assignment_configs, position = read_compact_nullable_structs(
-                        buffer,
-                        position,
-                        version,
-                        LastAssignmentConfig._read,
-                        3,
+                        buffer, position, version, LastAssignmentConfig._read, 3,
                     )
                 else:
                     tags = tags or {}
@@ -168,11 +153,7 @@ class StreamsGroupMetadataValue:
                 if position != end:
                     raise tag_end_missed(tag, position, end)
         return StreamsGroupMetadataValue(
-            epoch,
-            metadata_hash,
-            validated_topology_epoch,
-            last_assignment_configs,
-            tags,
+            epoch, metadata_hash, validated_topology_epoch, last_assignment_configs, tags,
         ), position
 
     __eq__ = structs_equal

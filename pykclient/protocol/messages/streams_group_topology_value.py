@@ -178,14 +178,8 @@ class Subtopology:
     """Subtopology, version 0."""
 
     __slots__ = (
-        "subtopology_id",
-        "source_topics",
-        "source_topic_regex",
-        "state_changelog_topics",
-        "repartition_sink_topics",
-        "repartition_source_topics",
-        "copartition_groups",
-        "unknown_tags",
+        "subtopology_id", "source_topics", "source_topic_regex", "state_changelog_topics",
+        "repartition_sink_topics", "repartition_source_topics", "copartition_groups", "unknown_tags",
     )
 
     subtopology_id: str
@@ -237,40 +231,22 @@ class Subtopology:
         source_topics, position = read_compact_strings(buffer, position)
         source_topic_regex, position = read_compact_strings(buffer, position)
         state_changelog_topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicInfo._read,
-            9,
+            buffer, position, version, TopicInfo._read, 9,
         )
         repartition_sink_topics, position = read_compact_strings(buffer, position)
         repartition_source_topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            TopicInfo._read,
-            9,
+            buffer, position, version, TopicInfo._read, 9,
         )
         copartition_groups, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            CopartitionGroup._read,
-            4,
+            buffer, position, version, CopartitionGroup._read, 4,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
         else:
             tags, position = None, position + 1
         return Subtopology(
-            subtopology_id,
-            source_topics,
-            source_topic_regex,
-            state_changelog_topics,
-            repartition_sink_topics,
-            repartition_source_topics,
-            copartition_groups,
-            tags,
+            subtopology_id, source_topics, source_topic_regex, state_changelog_topics, repartition_sink_topics,
+            repartition_source_topics, copartition_groups, tags,
         ), position
 
     __eq__ = structs_equal

@@ -112,14 +112,8 @@ class SyncGroupRequest:
     """SyncGroupRequest, versions 0 to 5."""
 
     __slots__ = (
-        "group_id",
-        "generation_id",
-        "member_id",
-        "group_instance_id",
-        "protocol_type",
-        "protocol_name",
-        "assignments",
-        "unknown_tags",
+        "group_id", "generation_id", "member_id", "group_instance_id", "protocol_type", "protocol_name",
+        "assignments", "unknown_tags",
     )
 
     group_id: str
@@ -228,19 +222,11 @@ class SyncGroupRequest:
             protocol_name = None
         if version >= 4:
             assignments, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                SyncGroupRequestAssignment._read,
-                3,
+                buffer, position, version, SyncGroupRequestAssignment._read, 3,
             )
         else:
             assignments, position = read_structs(
-                buffer,
-                position,
-                version,
-                SyncGroupRequestAssignment._read,
-                3,
+                buffer, position, version, SyncGroupRequestAssignment._read, 3,
             )
         if version < 4:
             tags = None
@@ -249,13 +235,7 @@ class SyncGroupRequest:
         else:
             tags, position = None, position + 1
         return SyncGroupRequest(
-            group_id,
-            generation_id,
-            member_id,
-            group_instance_id,
-            protocol_type,
-            protocol_name,
-            assignments,
+            group_id, generation_id, member_id, group_instance_id, protocol_type, protocol_name, assignments,
             tags,
         ), position
 
@@ -268,12 +248,7 @@ class SyncGroupResponse:
     """SyncGroupResponse, versions 0 to 5."""
 
     __slots__ = (
-        "throttle_time_ms",
-        "error_code",
-        "protocol_type",
-        "protocol_name",
-        "assignment",
-        "unknown_tags",
+        "throttle_time_ms", "error_code", "protocol_type", "protocol_name", "assignment", "unknown_tags",
     )
 
     throttle_time_ms: int
@@ -367,12 +342,7 @@ class SyncGroupResponse:
         else:
             tags, position = None, position + 1
         return SyncGroupResponse(
-            throttle_time_ms,
-            error_code,
-            protocol_type,
-            protocol_name,
-            assignment,
-            tags,
+            throttle_time_ms, error_code, protocol_type, protocol_name, assignment, tags,
         ), position
 
     __eq__ = structs_equal

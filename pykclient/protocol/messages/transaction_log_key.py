@@ -22,6 +22,7 @@ from pykclient.protocol.structs import (
 )
 
 
+
 @dataclass(init=False, repr=False, eq=False, match_args=False)
 class TransactionLogKey:
     """TransactionLogKey, version 0."""

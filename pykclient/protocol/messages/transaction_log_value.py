@@ -110,18 +110,10 @@ class TransactionLogValue:
     """TransactionLogValue, versions 0 to 1."""
 
     __slots__ = (
-        "producer_id",
-        "previous_producer_id",
-        "next_producer_id",
-        "producer_epoch",
-        "next_producer_epoch",
-        "transaction_timeout_ms",
-        "transaction_status",
-        "transaction_partitions",
-        "transaction_last_update_timestamp_ms",
-        "transaction_start_timestamp_ms",
-        "client_transaction_version",
-        "unknown_tags",
+        "producer_id", "previous_producer_id", "next_producer_id", "producer_epoch", "next_producer_epoch",
+        "transaction_timeout_ms", "transaction_status", "transaction_partitions",
+        "transaction_last_update_timestamp_ms", "transaction_start_timestamp_ms",
+        "client_transaction_version", "unknown_tags",
     )
 
     producer_id: int
@@ -179,14 +171,9 @@ class TransactionLogValue:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(
-            _qhib.pack(
-                self.producer_id,
-                self.producer_epoch,
-                self.transaction_timeout_ms,
-                self.transaction_status,
-            )
-        )
+        append(_qhib.pack(
+            self.producer_id, self.producer_epoch, self.transaction_timeout_ms, self.transaction_status,
+        ))
         if version >= 1:
             if self.transaction_partitions is None:
                 append(b"\0")
@@ -230,27 +217,16 @@ class TransactionLogValue:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[TransactionLogValue, int]:
         (
-            producer_id,
-            producer_epoch,
-            transaction_timeout_ms,
-            transaction_status,
+            producer_id, producer_epoch, transaction_timeout_ms, transaction_status,
         ) = _qhib.unpack_from(buffer, position)
         position += 15
         if version >= 1:
             transaction_partitions, position = read_compact_nullable_structs(
-                buffer,
-                position,
-                version,
-                PartitionsSchema._read,
-                3,
+                buffer, position, version, PartitionsSchema._read, 3,
             )
         else:
             transaction_partitions, position = read_nullable_structs(
-                buffer,
-                position,
-                version,
-                PartitionsSchema._read,
-                3,
+                buffer, position, version, PartitionsSchema._read, 3,
             )
         transaction_last_update_timestamp_ms, transaction_start_timestamp_ms = _qq.unpack_from(buffer, position)
         position += 16
@@ -286,17 +262,9 @@ class TransactionLogValue:
                     if position != end:
                         raise tag_end_missed(tag, position, end)
         return TransactionLogValue(
-            producer_id,
-            previous_producer_id,
-            next_producer_id,
-            producer_epoch,
-            next_producer_epoch,
-            transaction_timeout_ms,
-            transaction_status,
-            transaction_partitions,
-            transaction_last_update_timestamp_ms,
-            transaction_start_timestamp_ms,
-            client_transaction_version,
+            producer_id, previous_producer_id, next_producer_id, producer_epoch, next_producer_epoch,
+            transaction_timeout_ms, transaction_status, transaction_partitions,
+            transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, client_transaction_version,
             tags,
         ), position
 

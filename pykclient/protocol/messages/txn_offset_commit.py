@@ -49,10 +49,7 @@ class TxnOffsetCommitRequestPartition:
     """TxnOffsetCommitRequestPartition, versions 0 to 5."""
 
     __slots__ = (
-        "partition_index",
-        "committed_offset",
-        "committed_leader_epoch",
-        "committed_metadata",
+        "partition_index", "committed_offset", "committed_leader_epoch", "committed_metadata",
         "unknown_tags",
     )
 
@@ -114,11 +111,7 @@ class TxnOffsetCommitRequestPartition:
         else:
             tags, position = None, position + 1
         return TxnOffsetCommitRequestPartition(
-            partition_index,
-            committed_offset,
-            committed_leader_epoch,
-            committed_metadata,
-            tags,
+            partition_index, committed_offset, committed_leader_epoch, committed_metadata, tags,
         ), position
 
     __eq__ = structs_equal
@@ -171,19 +164,11 @@ class TxnOffsetCommitRequestTopic:
             name, position = read_string(buffer, position)
         if version >= 3:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                TxnOffsetCommitRequestPartition._read,
-                14,
+                buffer, position, version, TxnOffsetCommitRequestPartition._read, 14,
             )
         else:
             partitions, position = read_structs(
-                buffer,
-                position,
-                version,
-                TxnOffsetCommitRequestPartition._read,
-                14,
+                buffer, position, version, TxnOffsetCommitRequestPartition._read, 14,
             )
         if version < 3:
             tags = None
@@ -202,15 +187,8 @@ class TxnOffsetCommitRequest:
     """TxnOffsetCommitRequest, versions 0 to 5."""
 
     __slots__ = (
-        "transactional_id",
-        "group_id",
-        "producer_id",
-        "producer_epoch",
-        "generation_id",
-        "member_id",
-        "group_instance_id",
-        "topics",
-        "unknown_tags",
+        "transactional_id", "group_id", "producer_id", "producer_epoch", "generation_id", "member_id",
+        "group_instance_id", "topics", "unknown_tags",
     )
 
     transactional_id: str
@@ -235,7 +213,7 @@ class TxnOffsetCommitRequest:
         producer_id: int = 0,
         producer_epoch: int = 0,
         generation_id: int = -1,
-        member_id: str = "",
+        member_id: str = '',
         group_instance_id: str | None = None,
         topics: list[TxnOffsetCommitRequestTopic] = EMPTY,
         unknown_tags: dict[int, bytes] | None = None,
@@ -313,18 +291,14 @@ class TxnOffsetCommitRequest:
         if version >= 3:
             member_id, position = read_compact_string(buffer, position)
         else:
-            member_id = ""
+            member_id = ''
         if version >= 3:
             group_instance_id, position = read_compact_nullable_string(buffer, position)
         else:
             group_instance_id = None
         if version >= 3:
             topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                TxnOffsetCommitRequestTopic._read,
-                3,
+                buffer, position, version, TxnOffsetCommitRequestTopic._read, 3,
             )
         else:
             topics, position = read_structs(buffer, position, version, TxnOffsetCommitRequestTopic._read, 3)
@@ -335,15 +309,8 @@ class TxnOffsetCommitRequest:
         else:
             tags, position = None, position + 1
         return TxnOffsetCommitRequest(
-            transactional_id,
-            group_id,
-            producer_id,
-            producer_epoch,
-            generation_id,
-            member_id,
-            group_instance_id,
-            topics,
-            tags,
+            transactional_id, group_id, producer_id, producer_epoch, generation_id, member_id,
+            group_instance_id, topics, tags,
         ), position
 
     __eq__ = structs_equal
@@ -443,19 +410,11 @@ class TxnOffsetCommitResponseTopic:
             name, position = read_string(buffer, position)
         if version >= 3:
             partitions, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                TxnOffsetCommitResponsePartition._read,
-                6,
+                buffer, position, version, TxnOffsetCommitResponsePartition._read, 6,
             )
         else:
             partitions, position = read_structs(
-                buffer,
-                position,
-                version,
-                TxnOffsetCommitResponsePartition._read,
-                6,
+                buffer, position, version, TxnOffsetCommitResponsePartition._read, 6,
             )
         if version < 3:
             tags = None
@@ -522,19 +481,11 @@ class TxnOffsetCommitResponse:
         position += 4
         if version >= 3:
             topics, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                TxnOffsetCommitResponseTopic._read,
-                3,
+                buffer, position, version, TxnOffsetCommitResponseTopic._read, 3,
             )
         else:
             topics, position = read_structs(
-                buffer,
-                position,
-                version,
-                TxnOffsetCommitResponseTopic._read,
-                3,
+                buffer, position, version, TxnOffsetCommitResponseTopic._read, 3,
             )
         if version < 3:
             tags = None

@@ -154,11 +154,7 @@ class UpdateFeaturesRequest:
         (timeout_ms,) = _i.unpack_from(buffer, position)
         position += 4
         feature_updates, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            FeatureUpdateKey._read,
-            5,
+            buffer, position, version, FeatureUpdateKey._read, 5,
         )
         if version >= 1:
             (validate_only,) = _t.unpack_from(buffer, position)
@@ -283,11 +279,7 @@ class UpdateFeaturesResponse:
             results = []
         else:
             results, position = read_compact_structs(
-                buffer,
-                position,
-                version,
-                UpdatableFeatureResult._read,
-                5,
+                buffer, position, version, UpdatableFeatureResult._read, 5,
             )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)

@@ -145,13 +145,8 @@ class UpdateRaftVoterRequest:
     """UpdateRaftVoterRequest, version 0."""
 
     __slots__ = (
-        "cluster_id",
-        "current_leader_epoch",
-        "voter_id",
-        "voter_directory_id",
-        "listeners",
-        "kraft_version_feature",
-        "unknown_tags",
+        "cluster_id", "current_leader_epoch", "voter_id", "voter_directory_id", "listeners",
+        "kraft_version_feature", "unknown_tags",
     )
 
     cluster_id: str | None
@@ -182,9 +177,7 @@ class UpdateRaftVoterRequest:
         self.voter_id = voter_id
         self.voter_directory_id = voter_directory_id
         self.listeners = [] if listeners is EMPTY else listeners
-        self.kraft_version_feature = (
-            KRaftVersionFeature() if kraft_version_feature is NOT_GIVEN else kraft_version_feature
-        )
+        self.kraft_version_feature = KRaftVersionFeature() if kraft_version_feature is NOT_GIVEN else kraft_version_feature
         self.unknown_tags = unknown_tags
 
     def write(self, version: int) -> bytes:
@@ -218,12 +211,7 @@ class UpdateRaftVoterRequest:
         else:
             tags, position = None, position + 1
         return UpdateRaftVoterRequest(
-            cluster_id,
-            current_leader_epoch,
-            voter_id,
-            voter_directory_id,
-            listeners,
-            kraft_version_feature,
+            cluster_id, current_leader_epoch, voter_id, voter_directory_id, listeners, kraft_version_feature,
             tags,
         ), position
 
@@ -282,7 +270,9 @@ class CurrentLeader:
 
     def _is_set(self) -> bool:
         """Whether anything differs from its default."""
-        return bool(self.leader_id != -1 or self.leader_epoch != -1 or self.host or self.port != 0 or self.unknown_tags)
+        return bool(
+            self.leader_id != -1 or self.leader_epoch != -1 or self.host or self.port != 0 or self.unknown_tags
+        )
 
     __eq__ = structs_equal
     __repr__ = struct_repr

@@ -51,15 +51,8 @@ class RequestPartitionData:
     """RequestPartitionData, versions 0 to 2."""
 
     __slots__ = (
-        "partition_index",
-        "replica_epoch",
-        "replica_id",
-        "replica_directory_id",
-        "voter_directory_id",
-        "last_offset_epoch",
-        "last_offset",
-        "pre_vote",
-        "unknown_tags",
+        "partition_index", "replica_epoch", "replica_id", "replica_directory_id", "voter_directory_id",
+        "last_offset_epoch", "last_offset", "pre_vote", "unknown_tags",
     )
 
     partition_index: int
@@ -97,44 +90,23 @@ class RequestPartitionData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 2:
-            append(
-                _iiiuuiqt.pack(
-                    self.partition_index,
-                    self.replica_epoch,
-                    self.replica_id,
-                    self.replica_directory_id.bytes,
-                    self.voter_directory_id.bytes,
-                    self.last_offset_epoch,
-                    self.last_offset,
-                    self.pre_vote,
-                )
-            )
+            append(_iiiuuiqt.pack(
+                self.partition_index, self.replica_epoch, self.replica_id, self.replica_directory_id.bytes,
+                self.voter_directory_id.bytes, self.last_offset_epoch, self.last_offset, self.pre_vote,
+            ))
         elif version >= 1:
             if self.pre_vote:
                 raise not_carried(self, "pre_vote", version)
-            append(
-                _iiiuuiq.pack(
-                    self.partition_index,
-                    self.replica_epoch,
-                    self.replica_id,
-                    self.replica_directory_id.bytes,
-                    self.voter_directory_id.bytes,
-                    self.last_offset_epoch,
-                    self.last_offset,
-                )
-            )
+            append(_iiiuuiq.pack(
+                self.partition_index, self.replica_epoch, self.replica_id, self.replica_directory_id.bytes,
+                self.voter_directory_id.bytes, self.last_offset_epoch, self.last_offset,
+            ))
         else:
             if self.pre_vote:
                 raise not_carried(self, "pre_vote", version)
-            append(
-                _iiiiq.pack(
-                    self.partition_index,
-                    self.replica_epoch,
-                    self.replica_id,
-                    self.last_offset_epoch,
-                    self.last_offset,
-                )
-            )
+            append(_iiiiq.pack(
+                self.partition_index, self.replica_epoch, self.replica_id, self.last_offset_epoch, self.last_offset,
+            ))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -144,27 +116,16 @@ class RequestPartitionData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestPartitionData, int]:
         if version >= 2:
             (
-                partition_index,
-                replica_epoch,
-                replica_id,
-                replica_directory_id,
-                voter_directory_id,
-                last_offset_epoch,
-                last_offset,
-                pre_vote,
+                partition_index, replica_epoch, replica_id, replica_directory_id, voter_directory_id,
+                last_offset_epoch, last_offset, pre_vote,
             ) = _iiiuuiqt.unpack_from(buffer, position)
             position += 57
             replica_directory_id = uuid_of(replica_directory_id)
             voter_directory_id = uuid_of(voter_directory_id)
         elif version >= 1:
             (
-                partition_index,
-                replica_epoch,
-                replica_id,
-                replica_directory_id,
-                voter_directory_id,
-                last_offset_epoch,
-                last_offset,
+                partition_index, replica_epoch, replica_id, replica_directory_id, voter_directory_id,
+                last_offset_epoch, last_offset,
             ) = _iiiuuiq.unpack_from(buffer, position)
             position += 56
             replica_directory_id = uuid_of(replica_directory_id)
@@ -172,11 +133,7 @@ class RequestPartitionData:
             pre_vote = False
         else:
             (
-                partition_index,
-                replica_epoch,
-                replica_id,
-                last_offset_epoch,
-                last_offset,
+                partition_index, replica_epoch, replica_id, last_offset_epoch, last_offset,
             ) = _iiiiq.unpack_from(buffer, position)
             position += 24
             replica_directory_id = ZERO_UUID
@@ -187,15 +144,8 @@ class RequestPartitionData:
         else:
             tags, position = None, position + 1
         return RequestPartitionData(
-            partition_index,
-            replica_epoch,
-            replica_id,
-            replica_directory_id,
-            voter_directory_id,
-            last_offset_epoch,
-            last_offset,
-            pre_vote,
-            tags,
+            partition_index, replica_epoch, replica_id, replica_directory_id, voter_directory_id,
+            last_offset_epoch, last_offset, pre_vote, tags,
         ), position
 
     __eq__ = structs_equal
@@ -235,11 +185,7 @@ class RequestTopicData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[RequestTopicData, int]:
         topic_name, position = read_compact_string(buffer, position)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            RequestPartitionData._read,
-            25,
+            buffer, position, version, RequestPartitionData._read, 25,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -347,15 +293,9 @@ class ResponsePartitionData:
 
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
-        append(
-            _ihiit.pack(
-                self.partition_index,
-                self.error_code,
-                self.leader_id,
-                self.leader_epoch,
-                self.vote_granted,
-            )
-        )
+        append(_ihiit.pack(
+            self.partition_index, self.error_code, self.leader_id, self.leader_epoch, self.vote_granted,
+        ))
         if self.unknown_tags:
             append_tags(out, [], self.unknown_tags)
         else:
@@ -370,12 +310,7 @@ class ResponsePartitionData:
         else:
             tags, position = None, position + 1
         return ResponsePartitionData(
-            partition_index,
-            error_code,
-            leader_id,
-            leader_epoch,
-            vote_granted,
-            tags,
+            partition_index, error_code, leader_id, leader_epoch, vote_granted, tags,
         ), position
 
     __eq__ = structs_equal
@@ -415,11 +350,7 @@ class ResponseTopicData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[ResponseTopicData, int]:
         topic_name, position = read_compact_string(buffer, position)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            ResponsePartitionData._read,
-            16,
+            buffer, position, version, ResponsePartitionData._read, 16,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -547,11 +478,7 @@ class VoteResponse:
                 tag, position, end = read_tag(buffer, position, tag)
                 if tag == 0 and version >= 1:
                     node_endpoints, position = read_compact_structs(
-                        buffer,
-                        position,
-                        version,
-                        NodeEndpoint._read,
-                        8,
+                        buffer, position, version, NodeEndpoint._read, 8,
                     )
                 else:
                     tags = tags or {}

@@ -155,9 +155,7 @@ class Voter:
         self.voter_id = voter_id
         self.voter_directory_id = voter_directory_id
         self.endpoints = [] if endpoints is EMPTY else endpoints
-        self.kraft_version_feature = (
-            KRaftVersionFeature() if kraft_version_feature is NOT_GIVEN else kraft_version_feature
-        )
+        self.kraft_version_feature = KRaftVersionFeature() if kraft_version_feature is NOT_GIVEN else kraft_version_feature
         self.unknown_tags = unknown_tags
 
     def _write(self, out: list[Buffer], version: int) -> None:

@@ -92,13 +92,8 @@ class PartitionData:
     """PartitionData, versions 0 to 1."""
 
     __slots__ = (
-        "partition",
-        "state_epoch",
-        "leader_epoch",
-        "start_offset",
-        "delivery_complete_count",
-        "state_batches",
-        "unknown_tags",
+        "partition", "state_epoch", "leader_epoch", "start_offset", "delivery_complete_count",
+        "state_batches", "unknown_tags",
     )
 
     partition: int
@@ -130,15 +125,10 @@ class PartitionData:
     def _write(self, out: list[Buffer], version: int) -> None:
         append = out.append
         if version >= 1:
-            append(
-                _iiiqi.pack(
-                    self.partition,
-                    self.state_epoch,
-                    self.leader_epoch,
-                    self.start_offset,
-                    self.delivery_complete_count,
-                )
-            )
+            append(_iiiqi.pack(
+                self.partition, self.state_epoch, self.leader_epoch, self.start_offset,
+                self.delivery_complete_count,
+            ))
         else:
             append(_iiiq.pack(self.partition, self.state_epoch, self.leader_epoch, self.start_offset))
         append_compact_structs(out, self.state_batches, version)
@@ -151,11 +141,7 @@ class PartitionData:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[PartitionData, int]:
         if version >= 1:
             (
-                partition,
-                state_epoch,
-                leader_epoch,
-                start_offset,
-                delivery_complete_count,
+                partition, state_epoch, leader_epoch, start_offset, delivery_complete_count,
             ) = _iiiqi.unpack_from(buffer, position)
             position += 24
         else:
@@ -168,13 +154,7 @@ class PartitionData:
         else:
             tags, position = None, position + 1
         return PartitionData(
-            partition,
-            state_epoch,
-            leader_epoch,
-            start_offset,
-            delivery_complete_count,
-            state_batches,
-            tags,
+            partition, state_epoch, leader_epoch, start_offset, delivery_complete_count, state_batches, tags,
         ), position
 
     __eq__ = structs_equal

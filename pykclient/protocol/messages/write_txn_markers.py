@@ -84,13 +84,8 @@ class WritableTxnMarker:
     """WritableTxnMarker, versions 1 to 2."""
 
     __slots__ = (
-        "producer_id",
-        "producer_epoch",
-        "transaction_result",
-        "topics",
-        "coordinator_epoch",
-        "transaction_version",
-        "unknown_tags",
+        "producer_id", "producer_epoch", "transaction_result", "topics", "coordinator_epoch",
+        "transaction_version", "unknown_tags",
     )
 
     producer_id: int
@@ -137,11 +132,7 @@ class WritableTxnMarker:
         producer_id, producer_epoch, transaction_result = _qht.unpack_from(buffer, position)
         position += 11
         topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            WritableTxnMarkerTopic._read,
-            3,
+            buffer, position, version, WritableTxnMarkerTopic._read, 3,
         )
         if version >= 2:
             coordinator_epoch, transaction_version = _ib.unpack_from(buffer, position)
@@ -155,12 +146,7 @@ class WritableTxnMarker:
         else:
             tags, position = None, position + 1
         return WritableTxnMarker(
-            producer_id,
-            producer_epoch,
-            transaction_result,
-            topics,
-            coordinator_epoch,
-            transaction_version,
+            producer_id, producer_epoch, transaction_result, topics, coordinator_epoch, transaction_version,
             tags,
         ), position
 
@@ -293,11 +279,7 @@ class WritableTxnMarkerTopicResult:
     def _read(buffer: Buffer, position: int, version: int) -> tuple[WritableTxnMarkerTopicResult, int]:
         name, position = read_compact_string(buffer, position)
         partitions, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            WritableTxnMarkerPartitionResult._read,
-            7,
+            buffer, position, version, WritableTxnMarkerPartitionResult._read, 7,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -343,11 +325,7 @@ class WritableTxnMarkerResult:
         (producer_id,) = _q.unpack_from(buffer, position)
         position += 8
         topics, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            WritableTxnMarkerTopicResult._read,
-            3,
+            buffer, position, version, WritableTxnMarkerTopicResult._read, 3,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
@@ -399,11 +377,7 @@ class WriteTxnMarkersResponse:
     @staticmethod
     def _read(buffer: Buffer, position: int, version: int) -> tuple[WriteTxnMarkersResponse, int]:
         markers, position = read_compact_structs(
-            buffer,
-            position,
-            version,
-            WritableTxnMarkerResult._read,
-            10,
+            buffer, position, version, WritableTxnMarkerResult._read, 10,
         )
         if buffer[position]:
             tags, position = read_unknown_tags(buffer, position)
