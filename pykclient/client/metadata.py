@@ -1,0 +1,419 @@
+"""What the cluster looks like, kept fresh: a manager that asks when a view is old, wanted or proven wrong.
+
+Owns the current Cluster view, the topics of interest, who waits for them, and the way back to the bootstrap servers
+when the known brokers are gone (KIP-899, KIP-1102). Runs on the reactor thread; ``cluster`` alone may be read from
+any thread, as views never change. It must never mix two clusters, and never keep a caller waiting for a topic that
+does not exist.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from pykclient.client.cluster import Cluster, LeaderHint, PartitionState, TopicState, is_final, merge, with_hints
+from pykclient.client.engine import Poll
+from pykclient.errors import (
+    KafkaError,
+    KafkaTimeoutError,
+    ProtocolError,
+    RebootstrapRequired,
+    UnknownTopicOrPartition,
+    broker_error,
+)
+from pykclient.net.client_request import Request
+from pykclient.net.completion import Completion
+from pykclient.net.connection import Random
+from pykclient.net.transport import Endpoint
+from pykclient.protocol.messages import ApiKey
+from pykclient.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from pykclient.types import Node
+
+if TYPE_CHECKING:
+    from pykclient.net.network_client import NetworkClient
+
+logger = logging.getLogger(__name__)
+
+JITTER = 0.2
+# A broker that does not answer a metadata request for this long gets no second chance before another was asked. Its
+# connection stays: it may only be busy with a large request that stands before ours.
+ANSWER_PATIENCE_S = 2.0
+# A topic that was just made may be unknown to some brokers for a moment; after this it counts as not there.
+UNKNOWN_TOPIC_PATIENCE_S = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataSettings:
+    """In seconds; clients fill it from their configuration."""
+
+    bootstrap: tuple[Endpoint, ...]
+    max_age_s: float = 300.0
+    topic_idle_s: float = math.inf
+    """Forget a topic nobody asked for in this time (metadata.max.idle.ms of the producer)."""
+    retry_backoff_s: float = 0.1
+    retry_backoff_max_s: float = 1.0
+    allow_auto_topic_creation: bool = True
+    rebootstrap: bool = True
+    """metadata.recovery.strategy."""
+    rebootstrap_trigger_s: float = 300.0
+    bootstrap_patience_s: float = 3.5
+    """While no broker was ever reached, waiters learn why after this long instead of at their own deadline."""
+
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    topics: frozenset[str]
+    deadline: float
+    update_count: int
+    """Of the view when the wait began: only news count as "there is no such topic"."""
+    wants_news: bool = False
+    completion: Completion[Cluster] = field(default_factory=Completion)
+
+
+class MetadataManager:
+    """See the module."""
+
+    def __init__(self, settings: MetadataSettings, network: NetworkClient, *, rng: Random) -> None:
+        self.cluster = Cluster()
+        """The current view; may be read from any thread."""
+        self.listeners: list[Callable[[Cluster], None]] = []
+        """Called on the reactor thread with every new view."""
+        self.all_topics = False
+        """Ask for every topic (a consumer that subscribes by pattern)."""
+        self.last_error: Exception | None = None
+        self._settings = settings
+        self._network = network
+        self._rng = rng
+        self._topics: dict[str, float] = {}
+        self._waiters: list[_Waiter] = []
+        self._unknown_since: dict[str, float] = {}
+        self._wanted = True
+        self._request: Request[MetadataResponse] | None = None
+        self._asked_at = 0.0
+        self._asked_all = False
+        self._asked_topics: frozenset[str] = frozenset()
+        self._avoid: set[int] = set()
+        self._updated_at = -math.inf
+        self._attempts = 0
+        self._unsettled = 0
+        self._attempts_since: float | None = None
+        self._retry_at = -math.inf
+        self._bootstrapping = True
+        self._now = 0.0
+        network.set_nodes(self._bootstrap_nodes())
+
+    # ---- asking ----
+
+    def request_update(self, topics: Iterable[str] = ()) -> None:
+        """Something is stale: ask again, as soon as the back-off allows. Topics named are of interest from now on."""
+        self.add_topics(topics)
+        self._wanted = True
+
+    def add_topics(self, topics: Iterable[str]) -> None:
+        """Keep these fresh; unknown ones are asked for at once."""
+        for topic in topics:
+            if topic not in self._topics:
+                self._wanted = True
+            self._topics[topic] = self._now
+
+    def set_topics(self, topics: Iterable[str]) -> None:
+        """Keep these fresh and no others."""
+        wanted = set(topics)
+        for topic in list(self._topics):
+            if topic not in wanted:
+                del self._topics[topic]
+        self.add_topics(wanted)
+
+    def wait_for_topics(self, topics: Iterable[str], deadline: float) -> Completion[Cluster]:
+        """Completes when all of them are known. Fails with the topic's error when it cannot be had, or
+        KafkaTimeoutError."""
+        waiter = _Waiter(frozenset(topics), deadline, self.cluster.update_count)
+        self.add_topics(waiter.topics)
+        if any(topic not in self.cluster.topics for topic in waiter.topics):
+            self._wanted = True
+        return self._wait(waiter)
+
+    def wait_for_update(self, deadline: float) -> Completion[Cluster]:
+        """Completes with the next answer, whatever it says."""
+        self._wanted = True
+        return self._wait(_Waiter(frozenset(), deadline, self.cluster.update_count, wants_news=True))
+
+    def note_error(self, error: BaseException) -> None:
+        """Some answer carried this error: act when it says that our view is wrong."""
+        if isinstance(error, RebootstrapRequired):
+            self._rebootstrap("a broker asked for it")
+        else:
+            self._wanted = True
+
+    # ---- what others learned ----
+
+    def apply(self, response: MetadataResponse, now: float) -> None:
+        """An answer somebody else got, for some topics."""
+        self._now = now
+        self._take(response, keep=None)
+
+    def apply_leader_hints(self, hints: Iterable[LeaderHint], nodes: Iterable[Node]) -> None:
+        """Newer leaders that a broker mentioned (KIP-951)."""
+        view = with_hints(self.cluster, hints, nodes)
+        if view is not self.cluster:
+            self._show(view)
+
+    # ---- Manager ----
+
+    def poll(self, now: float) -> Poll:
+        """See Manager."""
+        self._now = now
+        self._forget_idle_topics(now)
+        self._settle_waiters(now)
+        if self._request is not None:
+            overdue_at = self._asked_at + ANSWER_PATIENCE_S
+            if now < overdue_at:
+                return Poll(wake_at=min(overdue_at, self._next_deadline()))
+            self._ask_elsewhere()
+        due_at = self._due_at()
+        if now < due_at:
+            return Poll(wake_at=min(due_at, self._next_deadline()))
+        request = self._ask(now)
+        return Poll([request], min(now + ANSWER_PATIENCE_S, self._next_deadline()))
+
+    def fail(self, error: BaseException) -> None:
+        """See Manager."""
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            waiter.completion.fail(error)
+
+    # ---- the request ----
+
+    def _due_at(self) -> float:
+        wanted = self._wanted or bool(self._waiters)
+        due_at = -math.inf if wanted else self._updated_at + self._settings.max_age_s
+        return max(due_at, self._retry_at)
+
+    def _ask(self, now: float) -> Request[MetadataResponse]:
+        self._wanted = False
+        self._asked_at = now
+        self._asked_all = self.all_topics
+        self._asked_topics = frozenset(self._topics)
+        if self._attempts_since is None:
+            self._attempts_since = now
+        names = None if self._asked_all else sorted(self._asked_topics)
+        request = Request[MetadataResponse](
+            api_key=ApiKey.METADATA,
+            build=lambda version: self._message(names, version),
+            tried=set(self._avoid) or None,
+        )
+        self._request = request
+        request.completion.add_callback(lambda completion: self._answered(request, completion))
+        return request
+
+    def _message(self, names: list[str] | None, version: int) -> MetadataRequest:
+        topics = None if names is None else [MetadataRequestTopic(name=name) for name in names]
+        if version == 0:
+            topics = topics or []  # Before version 1 an empty list means all.
+        message = MetadataRequest(topics=topics)
+        if version >= 4:
+            message.allow_auto_topic_creation = self._settings.allow_auto_topic_creation
+        return message
+
+    def _ask_elsewhere(self) -> None:
+        request, self._request = self._request, None
+        assert request is not None, "a request is under way"
+        request.completion.withdraw()
+        self._wanted = True
+        silent = request.sent_to
+        if silent is not None:
+            self._avoid.add(silent)
+        if self._avoid >= set(self._network.nodes):
+            self._avoid.clear()
+        error = KafkaTimeoutError(f"no answer to a metadata request within {ANSWER_PATIENCE_S:g} s")
+        self._attempt_failed(error)
+
+    def _answered(self, request: Request[MetadataResponse], completion: Completion[MetadataResponse]) -> None:
+        if self._request is not request:
+            return
+        self._request = None
+        error = completion.error
+        if error is None:
+            keep = None if self._asked_all is not self.all_topics else self._topics.keys() - self._asked_topics
+            self._take(completion.result(), keep=() if self._asked_all and self.all_topics else keep)
+        elif isinstance(error, KafkaError):
+            self._attempt_failed(error)
+        else:
+            raise error
+
+    def _take(self, response: MetadataResponse, *, keep: Iterable[str] | None) -> None:
+        if response.error_code != 0:
+            error = broker_error(response.error_code, api="Metadata")
+            if isinstance(error, RebootstrapRequired) and self._settings.rebootstrap:
+                self._rebootstrap("a broker asked for it")
+            else:
+                self._attempt_failed(error)
+            return
+        if not response.brokers:
+            # A broker that has just started knows nobody yet.
+            self._attempt_failed(ProtocolError("the broker knows of no brokers yet", api="Metadata"))
+            return
+        known_id = self.cluster.cluster_id
+        if known_id is not None and response.cluster_id is not None and response.cluster_id != known_id:
+            logger.warning("the brokers now speak for cluster %s instead of %s", response.cluster_id, known_id)
+            self._rebootstrap("the cluster id changed", forget=True)
+            return
+        try:
+            view = merge(self.cluster, response, keep=keep)
+        except ProtocolError as error:
+            self._attempt_failed(error)
+            return
+        self._bootstrapping = False
+        self._attempts = 0
+        self._attempts_since = None
+        self._updated_at = self._now
+        self._avoid.clear()
+        self.last_error = None
+        self._note_unknown(view)
+        self._show(view)
+
+    def _note_unknown(self, view: Cluster) -> None:
+        """Remember since when a topic is unknown; ask again soon when an error may pass or a partition has no
+        leader."""
+        unknown = {name for name, error in view.errors.items() if isinstance(error, UnknownTopicOrPartition)}
+        self._unknown_since = {name: self._unknown_since.get(name, self._now) for name in unknown}
+        passing = any(not is_final(error) and name not in unknown for name, error in view.errors.items())
+        leaderless = any(
+            partition.leader_id < 0
+            for name in self._topics
+            if name in view.topics
+            for partition in view.topics[name].partitions.values()
+        )
+        self._retry_at = self._now + self._backoff_s(self._unsettled)
+        self._unsettled = self._unsettled + 1 if passing or leaderless else 0
+        if self._unsettled:
+            self._wanted = True
+
+    def _show(self, view: Cluster) -> None:
+        self.cluster = view
+        endpoints = view.endpoints()
+        if endpoints != self._network.nodes:
+            self._network.set_nodes(endpoints)
+        for listener in self.listeners:
+            listener(view)
+        self._settle_waiters(self._now)
+
+    # ---- failures ----
+
+    def _attempt_failed(self, error: Exception) -> None:
+        settings = self._settings
+        self.last_error = error
+        self._retry_at = self._now + self._backoff_s(self._attempts)
+        self._attempts += 1
+        since = self._now if self._attempts_since is None else self._attempts_since
+        self._attempts_since = since
+        if getattr(error, "fatal", False):
+            # Wrong credentials do not get better by repetition; the next one who asks starts a new attempt.
+            self._retry_at = max(self._retry_at, self._now + settings.retry_backoff_max_s)
+            self.fail(error)
+            return
+        self._wanted = True
+        if self._bootstrapping:
+            if self._now - since >= settings.bootstrap_patience_s:
+                self.fail(error)
+            return
+        nobody = not any(self._network.connected(node_id) for node_id in self._network.nodes)
+        if settings.rebootstrap and (nobody or self._now - since >= settings.rebootstrap_trigger_s):
+            self._rebootstrap("no known broker answers")
+
+    def _backoff_s(self, attempts: int) -> float:
+        settings = self._settings
+        backoff_s = min(settings.retry_backoff_s * 2.0 ** min(attempts, 16), settings.retry_backoff_max_s)
+        return backoff_s * (1 + JITTER * self._rng.random())
+
+    def _rebootstrap(self, why: str, *, forget: bool = False) -> None:
+        logger.warning("starting again from the bootstrap servers: %s", why)
+        for node_id in list(self._network.nodes):
+            self._network.disconnect(node_id, f"starting again from the bootstrap servers: {why}")
+        self._bootstrapping = True
+        self._wanted = True
+        self._avoid.clear()
+        self._attempts_since = None
+        if self._request is not None:
+            self._request.completion.withdraw()
+            self._request = None
+        # What is known of topics stays, so that epochs do not go back; without brokers none of it has a leader.
+        known = self.cluster
+        self.cluster = (
+            Cluster(update_count=known.update_count)
+            if forget
+            else replace(known, brokers=MappingProxyType({}), controller_id=None)
+        )
+        self._network.set_nodes(self._bootstrap_nodes())
+        for listener in self.listeners:
+            listener(self.cluster)
+
+    def _bootstrap_nodes(self) -> dict[int, Endpoint]:
+        # Negative ids, as in Java: no broker has them, so a request for "node 0" can never reach a bootstrap server.
+        return {-1 - index: endpoint for index, endpoint in enumerate(self._settings.bootstrap)}
+
+    # ---- waiters and topics ----
+
+    def _wait(self, waiter: _Waiter) -> Completion[Cluster]:
+        waiter.completion.on_withdraw = lambda: self._waiters.remove(waiter)
+        self._waiters.append(waiter)
+        self._settle(waiter, self._now)
+        return waiter.completion
+
+    def _settle_waiters(self, now: float) -> None:
+        for waiter in list(self._waiters):
+            self._settle(waiter, now)
+
+    def _settle(self, waiter: _Waiter, now: float) -> None:
+        outcome = self._outcome(waiter, now)
+        if outcome is None or waiter not in self._waiters:
+            return
+        self._waiters.remove(waiter)
+        if isinstance(outcome, Cluster):
+            waiter.completion.succeed(outcome)
+        else:
+            waiter.completion.fail(outcome)
+
+    def _outcome(self, waiter: _Waiter, now: float) -> Cluster | Exception | None:
+        cluster = self.cluster
+        missing = [topic for topic in waiter.topics if topic not in cluster.topics]
+        has_news = cluster.update_count > waiter.update_count
+        if not missing and cluster.brokers and (has_news or not waiter.wants_news):
+            return cluster
+        for topic in missing if has_news else ():
+            error = cluster.errors.get(topic)
+            since = self._unknown_since.get(topic)
+            if error is not None and (
+                is_final(error) or (since is not None and now - since >= UNKNOWN_TOPIC_PATIENCE_S)
+            ):
+                return error
+        if now >= waiter.deadline:
+            what = f"topic {', '.join(sorted(missing))}" if missing else "the cluster"
+            timeout = KafkaTimeoutError(f"no metadata of {what} in time{self._because()}")
+            timeout.__cause__ = self.last_error
+            return timeout
+        return None
+
+    def _because(self) -> str:
+        return "" if self.last_error is None else f"; last problem: {self.last_error}"
+
+    def _next_deadline(self) -> float:
+        wake_at = min((waiter.deadline for waiter in self._waiters), default=math.inf)
+        if self._waiters and self._unknown_since:
+            wake_at = min(wake_at, min(self._unknown_since.values()) + UNKNOWN_TOPIC_PATIENCE_S)
+        return max(wake_at, self._now)
+
+    def _forget_idle_topics(self, now: float) -> None:
+        if self._settings.topic_idle_s == math.inf:
+            return
+        waited_for = {topic for waiter in self._waiters for topic in waiter.topics}
+        for topic, used_at in list(self._topics.items()):
+            if now - used_at >= self._settings.topic_idle_s and topic not in waited_for:
+                del self._topics[topic]
+
+
+__all__ = ["Cluster", "LeaderHint", "MetadataManager", "MetadataSettings", "PartitionState", "TopicState"]
