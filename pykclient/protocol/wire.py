@@ -166,3 +166,17 @@ def _joined(parts: list[Buffer]) -> list[Buffer]:
     if run:
         joined.append(b"".join(run))
     return joined
+
+
+__all__ = [
+    "FRAME_BYTES_MAX",
+    "Buffer",
+    "FrameSplitter",
+    "Message",
+    "RequestHead",
+    "decode_request_header",
+    "decode_response_header",
+    "encode_request",
+    "encode_response",
+    "peek_correlation_id",
+]

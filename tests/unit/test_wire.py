@@ -206,7 +206,8 @@ def test_broken_response_header_is_a_protocol_error(raw: bytes) -> None:
 
 def test_large_records_are_sent_without_a_copy_and_small_parts_are_joined() -> None:
     large = memoryview(bytearray(200_000))
-    partitions = [PartitionProduceData(index=i, records=records) for i, records in enumerate([b"ab", large, b"cd"])]
+    records: list[Buffer] = [b"ab", large, b"cd"]
+    partitions = [PartitionProduceData(index=index, records=part) for index, part in enumerate(records)]
     request = ProduceRequest(acks=-1, topic_data=[TopicProduceData(name="t", partition_data=partitions)])
     parts = encode_request(ApiKey.PRODUCE, 9, 1, "c", request)
     assert len(parts) == 3
