@@ -9,17 +9,19 @@ import os
 from setuptools import Extension, setup
 
 sanitize = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
-flags = sanitize if os.environ.get("PYKCLIENT_SANITIZE") else []
+sanitizing = bool(os.environ.get("PYKCLIENT_SANITIZE"))
+flags: list[str] = []
 if os.name != "nt":
-    flags = [*flags, "-std=c11", "-fvisibility=hidden"]
+    # A CFLAGS variable replaces the optimisation that Python was built with, and nine tenths of the speed with it.
+    flags = [*(sanitize if sanitizing else ["-O3"]), "-std=c11", "-fvisibility=hidden"]
 
 setup(
     ext_modules=[
         Extension(
             "pykclient.protocol._accel",
             sources=["pykclient/protocol/_accel.c"],
-            extra_compile_args=flags if flags else [],
-            extra_link_args=sanitize[:1] if os.environ.get("PYKCLIENT_SANITIZE") else [],
+            extra_compile_args=flags,
+            extra_link_args=sanitize[:1] if sanitizing else [],
             optional=True,
         )
     ]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ProtocolError,
         UsageError,
     )
+    from pykclient.protocol.accel import accelerated
     from pykclient.types import (
         ConsumerGroupMetadata,
         ConsumerRecord,
@@ -58,6 +59,7 @@ _EXPORTS = {
     "TimestampType": "pykclient.types",
     "TopicPartition": "pykclient.types",
     "UsageError": "pykclient.errors",
+    "accelerated": "pykclient.protocol.accel",
 }
 
 
@@ -95,4 +97,5 @@ __all__ = [
     "TopicPartition",
     "UsageError",
     "__version__",
+    "accelerated",
 ]

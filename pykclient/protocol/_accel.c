@@ -1295,13 +1295,17 @@ static PyObject *murmur2_column(PyObject *module, PyObject *const *args, Py_ssiz
     PyObject *result = NULL;
     if (open_column(args[0], &column) < 0)
         goto done;
-    /* A row needs an offset, so a count beyond the offsets is refused before anything is allocated for it. */
-    Py_ssize_t held = column.present ? column.offsets_size / column.width - 1 : 0;
-    if (row_count < 0 || row_count > held) {
-        raise_row(ROW_OUT_OF_BOUNDS, row_count < 0 ? row_count : held < 0 ? 0 : held);
+    if (!column.present) {
+        PyErr_SetString(PyExc_TypeError, "a column must be an InputColumn");
         goto done;
     }
-    result = PyByteArray_FromStringAndSize(NULL, 4 * row_count);
+    if (row_count < 0) {
+        PyErr_SetString(PyExc_ValueError, "row numbers and limits must not be negative");
+        goto done;
+    }
+    /* A row needs an offset: nothing is allocated for rows that cannot be there, the loop ends at the first of them. */
+    Py_ssize_t held = column.offsets_size / column.width;
+    result = PyByteArray_FromStringAndSize(NULL, 4 * (row_count < held ? row_count : held));
     if (result == NULL)
         goto done;
     uint8_t *out = (uint8_t *)PyByteArray_AS_STRING(result);

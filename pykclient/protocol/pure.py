@@ -74,10 +74,20 @@ def varint(number: int) -> bytes:
 
 
 def read_varint(buffer: Buffer, position: int) -> tuple[int, int]:
-    """A zigzag varint and the position behind it. At most 5 bytes; excess bits of the fifth are dropped, as Java
-    does."""
-    raw = 0
-    for shift in (0, 7, 14, 21, 28):
+    """A zigzag varint and the position behind it.
+
+    At most 5 bytes; excess bits of the fifth are dropped, as Java does. One and two bytes, which nearly all are, come
+    first.
+    """
+    raw = buffer[position]
+    if raw < 0x80:
+        return raw >> 1 ^ -(raw & 1), position + 1
+    byte = buffer[position + 1]
+    raw = raw & 0x7F | (byte & 0x7F) << 7
+    if byte < 0x80:
+        return raw >> 1 ^ -(raw & 1), position + 2
+    position += 2
+    for shift in (14, 21, 28):
         byte = buffer[position]
         position += 1
         raw |= (byte & 0x7F) << shift
@@ -118,8 +128,11 @@ def encode_records(
 ) -> tuple[bytes, int]:
     """The records section of a batch, and the largest timestamp (-1 without records). Without deltas they are 0, 1,
     2, ..."""
-    if offset_deltas is not None and len(offset_deltas) != len(records):
-        raise ValueError("offset_deltas must have one entry per record")
+    if offset_deltas is not None:
+        if len(offset_deltas) != len(records):
+            raise ValueError("offset_deltas must have one entry per record")
+        if offset_deltas and not -_INT32_MAX - 1 <= min(offset_deltas) <= max(offset_deltas) <= _INT32_MAX:
+            raise OverflowError("an offset delta does not fit into 32 bits")
     parts: list[bytes] = []
     append = parts.append
     small = _SMALL_VARINTS
@@ -192,26 +205,18 @@ def decode_records(
     extreme = not (-(2**62) < base_timestamp < 2**62 and 0 <= base_offset < 2**62)
     try:
         for index in range(count):
-            byte = section[position]
-            if byte < 0x80:
-                size, position = byte >> 1 ^ -(byte & 1), position + 1
-            else:
-                size, position = read_varint(section, position)
+            size, position = read_varint(section, position)
             end = position + size
             if size < 0 or end > end_of_section:
                 raise malformed(index)
-            byte = section[position + 1]
-            if byte < 0x80:
-                timestamp, position = base_timestamp + (byte >> 1 ^ -(byte & 1)), position + 2
+            if section[position + 2] < 0x80:
+                delta, position = read_varint(section, position + 1)
+                timestamp = base_timestamp + delta
             else:
                 delta, position = read_varlong(section, position + 1)
                 timestamp = wrap_int64(base_timestamp + delta)
-            byte = section[position]
-            if byte < 0x80:
-                offset, position = base_offset + (byte >> 1 ^ -(byte & 1)), position + 1
-            else:
-                delta, position = read_varint(section, position)
-                offset = base_offset + delta
+            delta, position = read_varint(section, position)
+            offset = base_offset + delta
             if extreme:
                 timestamp, offset = wrap_int64(timestamp), wrap_int64(offset)
             key, position = _read_content(section, position, end)
@@ -238,11 +243,7 @@ def decode_records(
 
 
 def _read_content(section: Buffer, position: int, end: int) -> tuple[bytes | None, int]:
-    byte = section[position]
-    if byte < 0x80:
-        size, position = byte >> 1 ^ -(byte & 1), position + 1
-    else:
-        size, position = read_varint(section, position)
+    size, position = read_varint(section, position)
     if size < 0:
         return None, position
     stop = position + size

@@ -275,9 +275,11 @@ def encode_columns(
 
 def murmur2_column(key: InputColumn, row_count: int, partition_count: int) -> bytearray:
     """int32 per row: the partition of the key, -1 for null."""
-    _check_column(key)
     if partition_count < 1:
         raise ValueError("partition_count must be at least 1")
+    _check_column(key)
+    if row_count < 0:
+        raise ValueError("row numbers and limits must not be negative")
     out = array("i")
     for row in range(row_count):
         content = _cell(key, row)
