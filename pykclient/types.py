@@ -27,7 +27,8 @@ class TopicPartition(NamedTuple):
 
 
 class OffsetAndMetadata(NamedTuple):
-    """A committed position: the offset of the next record to read, with a note and the leader epoch of the record before it."""
+    """A committed position: the offset of the next record to read, with a note and the leader epoch of the record
+    before it."""
 
     offset: int
     metadata: str = ""
@@ -70,7 +71,8 @@ class RecordMetadata(NamedTuple):
 class ConsumerRecord(Generic[K, V]):
     """One record as read from a partition.
 
-    The native decoder writes these nine slots directly, in this order: change both together (tests/unit/test_accel.py fails otherwise).
+    The native decoder writes these nine slots directly, in this order: change both together (tests/unit/test_accel.py
+    fails otherwise).
     """
 
     topic: str
@@ -114,7 +116,8 @@ class PartitionInfo(NamedTuple):
 
 
 class ConsumerGroupMetadata(NamedTuple):
-    """Who a consumer is in its group; given to ``send_offsets_to_transaction`` so that the broker can fence zombies (KIP-447)."""
+    """Who a consumer is in its group; given to ``send_offsets_to_transaction`` so that the broker can fence zombies
+    (KIP-447)."""
 
     group_id: str
     generation_id: int = -1

@@ -396,6 +396,22 @@ class Engine:
         or forked."""
         self._post(callback)
 
+    def wake(self) -> None:
+        """Make the loop take a turn soon, without a message. Thread-safe and signal-safe; silent when the client is
+        over."""
+        if not self._signalled and self._ended is None and not self._forked:
+            self._signalled = True
+            self._transport.wake()
+
+    @property
+    def forked(self) -> bool:
+        """True in a child process: this engine belongs to the parent."""
+        return self._forked
+
+    def on_reactor_thread(self) -> bool:
+        """Whether the caller runs inside this engine, where waiting for it would be for ever."""
+        return threading.current_thread() is self._thread
+
     def _post(self, item: Callable[[], None] | Task[Any]) -> None:
         self._mailbox.append(item)
         # Checked after the append: an end that we do not see here has yet to drain the mailbox, and will.

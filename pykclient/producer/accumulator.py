@@ -1,7 +1,8 @@
 """RecordAccumulator: where records wait, batch by batch and partition by partition, until the Sender takes them.
 
-One of the three doors: ``append`` is called by user threads, the rest by the Sender (the reactor thread), all under this file's one lock, which is
-never held while anything waits or calls out. Decides what is ready and in which order it leaves; knows nothing of sockets or requests.
+One of the three doors: ``append`` is called by user threads, the rest by the Sender (the reactor thread), all under
+this file's one lock, which is never held while anything waits or calls out. Decides what is ready and in which order it
+leaves; knows nothing of sockets or requests.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ Callback = Callable[["RecordMetadata | None", "Exception | None"], None]
 _append = batch_builder.append
 _new_future = tuple.__new__
 
-# A compressed batch may take this many standard buffers before compression; beyond, the gain in size no longer pays for the wait.
+# A compressed batch may take this many standard buffers before compression; beyond, the gain in size no longer pays for
+# the wait.
 _MAX_STANDARD_BUFFERS = 8
 
 
@@ -45,10 +47,12 @@ class AccumulatorSettings:
 
 
 class Sequencer(Protocol):
-    """What the accumulator asks of idempotence (transactions.py): may this batch leave now, and which sequence does it get."""
+    """What the accumulator asks of idempotence (transactions.py): may this batch leave now, and which sequence does it
+    get."""
 
     def may_drain(self, batch: ProducerBatch) -> bool:
-        """False holds the partition back: no producer id yet, not part of the transaction yet, or an earlier batch is unresolved."""
+        """False holds the partition back: no producer id yet, not part of the transaction yet, or an earlier batch is
+        unresolved."""
         ...
 
     def assign(self, batch: ProducerBatch) -> None:
@@ -134,7 +138,7 @@ class RecordAccumulator:
         self._drain_start: dict[int, int] = {}
         self._node_wait: dict[int, tuple[float, float]] = {}  # node -> (last ready, last drained)
 
-    # ---- user threads -------------------------------------------------------------------------------------------------------
+    # ---- user threads ------------------------------------------------------------------------------------------------
 
     def topic(self, topic: str, partitions: Partitions) -> TopicQueues:
         """The topic's queues, with the partitions as they are known now."""
@@ -158,9 +162,11 @@ class RecordAccumulator:
         callback: Callback | None,
         deadline: float | None = None,
     ) -> RecordFuture:
-        """Add a record to its partition's open batch, or to a new one; waits for memory until ``deadline`` (monotonic seconds).
+        """Add a record to its partition's open batch, or to a new one; waits for memory until ``deadline`` (monotonic
+        seconds).
 
-        ``partition`` None means the topic's sticky partition; ``deadline`` None means max_block from when waiting begins.
+        ``partition`` None means the topic's sticky partition; ``deadline`` None means max_block from when waiting
+        begins.
         """
         with self._lock:
             future = self._try_append(topic, partition, timestamp, key, value, headers, callback)
@@ -248,7 +254,12 @@ class RecordAccumulator:
 
     @staticmethod
     def _future(
-        batch: ProducerBatch, index: int, timestamp: int, key: bytes | None, value: bytes | None, callback: Callback | None
+        batch: ProducerBatch,
+        index: int,
+        timestamp: int,
+        key: bytes | None,
+        value: bytes | None,
+        callback: Callback | None,
     ) -> RecordFuture:
         future: RecordFuture = _new_future(
             RecordFuture,
@@ -265,7 +276,8 @@ class RecordAccumulator:
         value: bytes | None,
         headers: Sequence[tuple[str, bytes | None]] | None,
     ) -> int:
-        """One standard buffer; several when the topic's records compress well; the record's own size when it is bigger than that."""
+        """One standard buffer; several when the topic's records compress well; the record's own size when it is bigger
+        than that."""
         standard = self._settings.batch_bytes
         if self._settings.compressed:
             fit = int(1 / max(topic.compression_ratio * 1.05, 1 / _MAX_STANDARD_BUFFERS))
@@ -275,7 +287,8 @@ class RecordAccumulator:
         if size > self._pool.total_bytes:
             if own > self._pool.total_bytes:
                 raise RecordTooLarge(
-                    f"the record takes {own} bytes, more than all of buffer_memory ({self._pool.total_bytes}); raise buffer_memory"
+                    f"the record takes {own} bytes, more than all of buffer_memory "
+                    f"({self._pool.total_bytes}); raise buffer_memory"
                 )
             size = self._pool.total_bytes
         return size
@@ -299,8 +312,8 @@ class RecordAccumulator:
             if self._closed is not None:
                 raise self._closed
         raise BufferExhausted(
-            f"no room for {waiter.size} bytes within max_block_ms: {held} of buffer_memory {self._pool.total_bytes} bytes "
-            "wait for delivery; the brokers are slower than this producer, or away"
+            f"no room for {waiter.size} bytes within max_block_ms: {held} of buffer_memory {self._pool.total_bytes} "
+            "bytes wait for delivery; the brokers are slower than this producer, or away"
         )
 
     def add_callback(self, future: RecordFuture, callback: Callback) -> bool:
@@ -322,7 +335,8 @@ class RecordAccumulator:
                 self._observers -= 1
 
     def flush(self, timeout_s: float | None) -> int:
-        """Send all that was appended before this call without lingering and wait for it; gives the number of records still not done."""
+        """Send all that was appended before this call without lingering and wait for it; gives the number of records
+        still not done."""
         with self._lock:
             self._flushes += 1
             waiting_for = list(self._incomplete)
@@ -334,7 +348,7 @@ class RecordAccumulator:
                 self._flushes -= 1
         return sum(batch.record_count for batch in waiting_for if not _settled(batch))
 
-    # ---- the Sender ---------------------------------------------------------------------------------------------------------
+    # ---- the Sender --------------------------------------------------------------------------------------------------
 
     @property
     def available_bytes(self) -> int:
@@ -359,7 +373,8 @@ class RecordAccumulator:
         return bool(self._incomplete)
 
     def backoff_s(self, attempts: int) -> float:
-        """How long a batch waits after its ``attempts``-th failure: doubling, up to the maximum, with up to a fifth of jitter."""
+        """How long a batch waits after its ``attempts``-th failure: doubling, up to the maximum, with up to a fifth of
+        jitter."""
         if attempts == 0:
             return 0.0
         exponential = self._settings.retry_backoff_s * float(2 ** min(attempts - 1, 30))
@@ -397,7 +412,8 @@ class RecordAccumulator:
         return Ready(ready.nodes, wake_at, ready.leaderless_topics)
 
     def _update_load(self, topic: TopicQueues, queue_sizes: dict[int, int]) -> None:
-        # Until every partition has been used once, an even draw is the only fair one: unused partitions have no queue to compare.
+        # Until every partition has been used once, an even draw is the only fair one: unused partitions have no queue
+        # to compare.
         known = self._settings.adaptive and len(topic.queues) >= topic.partitions.count
         topic.sticky.update_load(queue_sizes if known else None)
 
@@ -407,12 +423,14 @@ class RecordAccumulator:
         return limit > 0 and ready_at - drained_at > limit
 
     def note_node(self, node_id: int, now: float, *, drained: bool) -> None:
-        """The node had records ready at ``now`` and could, or could not, take them (partitioner.availability.timeout.ms)."""
+        """The node had records ready at ``now`` and could, or could not, take them
+        (partitioner.availability.timeout.ms)."""
         _, drained_at = self._node_wait.get(node_id, (now, now))
         self._node_wait[node_id] = (now, now if drained else drained_at)
 
     def _due_at(self, queue: PartitionQueue, leader_epoch: int, urgent: bool) -> float:
-        """When the first batch may leave: after its back-off, else when full, urgent or lingered enough. A new leader ends the back-off."""
+        """When the first batch may leave: after its back-off, else when full, urgent or lingered enough. A new leader
+        ends the back-off."""
         batch = queue.batches[0]
         if batch.attempts > 0:
             if leader_epoch != queue.last_leader_epoch and queue.last_leader_epoch >= 0 and leader_epoch >= 0:
@@ -422,8 +440,11 @@ class RecordAccumulator:
             return 0.0
         return batch.created_at + self._settings.linger_s
 
-    def drain(self, leaders: Leaders, node_ids: Iterable[int], now: float, request_bytes_max: int) -> dict[int, list[ProducerBatch]]:
-        """Take one batch per partition for each node, up to ``request_bytes_max``, starting at another partition each time."""
+    def drain(
+        self, leaders: Leaders, node_ids: Iterable[int], now: float, request_bytes_max: int
+    ) -> dict[int, list[ProducerBatch]]:
+        """Take one batch per partition for each node, up to ``request_bytes_max``, starting at another partition each
+        time."""
         drained: dict[int, list[ProducerBatch]] = {}
         with self._lock:
             urgent = True  # what made the node ready lets its other partitions go along, as in Java
@@ -432,7 +453,9 @@ class RecordAccumulator:
                     (queue, leader[1])
                     for topic in self._topics.values()
                     for queue in topic.queues.values()
-                    if queue.batches and (leader := leaders.leader(queue.topic_partition)) is not None and leader[0] == node_id
+                    if queue.batches
+                    and (leader := leaders.leader(queue.topic_partition)) is not None
+                    and leader[0] == node_id
                 ]
                 if not queues:
                     continue
@@ -489,7 +512,7 @@ class RecordAccumulator:
         queue.batches.insert(position, batch)
 
     def replace(self, batch: ProducerBatch, parts: Sequence[tuple[int, ProducerBatch]]) -> None:
-        """A batch was split: its parts, (first index, batch) in order, take its place at the front and its callbacks."""
+        """A batch was split: its parts, (first index, batch) in order, take its place in front and its callbacks."""
         with self._lock:
             for _, part in reversed(parts):
                 self._incomplete[part] = None
@@ -503,7 +526,8 @@ class RecordAccumulator:
             self._pool.release(batch.buffer)
 
     def allocate_for_split(self, size: int) -> bytearray:
-        """Memory for a part. It may exceed the budget for a moment rather than wait: the Sender must never wait for itself."""
+        """Memory for a part. It may exceed the budget for a moment rather than wait: the Sender must never wait for
+        itself."""
         return bytearray(size)
 
     def expire(self, now: float) -> list[ProducerBatch]:
@@ -534,7 +558,8 @@ class RecordAccumulator:
             return list(self._incomplete)
 
     def undrained(self) -> list[ProducerBatch]:
-        """Take out every batch that is queued and not in flight (a transaction is being aborted, the producer is being closed)."""
+        """Take out every batch that is queued and not in flight (a transaction is being aborted, the producer is being
+        closed)."""
         taken: list[ProducerBatch] = []
         with self._lock:
             for topic in self._topics.values():
@@ -546,7 +571,8 @@ class RecordAccumulator:
         return taken
 
     def settle(self, batch: ProducerBatch, delivery: Delivery) -> list[tuple[int, Callback, RecordFuture]]:
-        """The batch has its outcome: wake those who wait, give its memory back. Gives the callbacks, for the Sender to run with no lock held.
+        """The batch has its outcome: wake those who wait, give its memory back. Gives the callbacks, for the Sender to
+        run with no lock held.
 
         A batch that is still on the wire keeps its buffer until ``release``: it may yet be sent again from it.
         """
@@ -572,9 +598,8 @@ class RecordAccumulator:
     def _give_back(self, batch: ProducerBatch) -> None:
         buffer, batch.buffer = batch.buffer, _NOTHING
         batch.sealed = None
-        if buffer is not _NOTHING:
-            if batch.pooled:
-                self._pool.release(buffer)
+        if buffer is not _NOTHING and batch.pooled:
+            self._pool.release(buffer)
 
     def note_compression(self, topic: str, ratio: float) -> None:
         """A batch was compressed to ``ratio`` of its size. Worse news is believed at once, better news slowly."""
@@ -608,5 +633,6 @@ def _settled(batch: ProducerBatch) -> bool:
 
 
 def _precedes(queued: ProducerBatch, batch: ProducerBatch) -> bool:
-    """Whether a queued batch must leave before this one. Sequences wrap, so the sign of the distance decides, not the size."""
+    """Whether a queued batch must leave before this one. Sequences wrap, so the sign of the distance decides, not the
+    size."""
     return queued.has_sequence and ((batch.base_sequence - queued.base_sequence) & 0x7FFFFFFF) < 0x40000000

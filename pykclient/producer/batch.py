@@ -1,7 +1,8 @@
 """One batch of records on its way to one partition, and the light futures that are views on it.
 
-A batch is filled under the accumulator's lock, then belongs to the Sender (the reactor thread) until it has a ``Delivery``: where it landed or why it
-did not. A future holds (batch, index) and no state of its own, so that a million sends cost a million small tuples and not a million locks.
+A batch is filled under the accumulator's lock, then belongs to the Sender (the reactor thread) until it has a
+``Delivery``: where it landed or why it did not. A future holds (batch, index) and no state of its own, so that a
+million sends cost a million small tuples and not a million locks.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ NO_SEQUENCE = -1
 
 
 class Delivery(NamedTuple):
-    """How a batch ended. ``base_offset`` is -1 when the broker told none (acks=0). ``record_errors`` names records that spoiled their batch."""
+    """How a batch ended. ``base_offset`` is -1 when the broker told none (acks=0). ``record_errors`` names records that
+    spoiled their batch."""
 
     base_offset: int = -1
     log_append_time: int = -1
@@ -31,7 +33,8 @@ class Delivery(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ProducerBatch:
-    """Records for one partition. ``buffer`` is a record batch under construction (see batch_builder) and belongs to the BufferPool."""
+    """Records for one partition. ``buffer`` is a record batch under construction (see batch_builder) and belongs to the
+    BufferPool."""
 
     topic_partition: TopicPartition
     buffer: bytearray
@@ -54,7 +57,8 @@ class ProducerBatch:
     base_sequence: int = NO_SEQUENCE
     transactional: bool = False
     possibly_written: bool = False
-    """An attempt ended with no answer: the broker may hold the batch. Decides what may be renumbered after a failure."""
+    """An attempt ended with no answer: the broker may hold the batch. Decides what may be renumbered after a failure.
+    """
     pooled: bool = True
     """The buffer counts against the pool (a part of a split batch does not)."""
     in_flight: bool = False
@@ -128,7 +132,8 @@ class RecordFuture(tuple[ProducerBatch, int, int, int, int]):
         if delivery is None:
             if not self[0].accumulator.wait_until(self.done, timeout):
                 raise KafkaTimeoutError(
-                    f"the record for {batch.topic_partition} was not acknowledged within {timeout} s; it is still being delivered"
+                    f"the record for {batch.topic_partition} was not acknowledged within {timeout} s; "
+                    "it is still being delivered"
                 )
             batch, index, delivery = self._settled()
             assert delivery is not None

@@ -1,7 +1,9 @@
-"""The memory budget of a producer: standard-size buffers that are reused, the rest as plain bytes of budget, and a fair queue for both.
+"""The memory budget of a producer: standard-size buffers that are reused, the rest as plain bytes of budget, and a fair
+queue for both.
 
-Pure bookkeeping: it never waits and has no lock. The accumulator calls it under its own lock and does the waiting. Every byte given out comes
-back through ``release`` or ``leave``; ``available_bytes`` equal to ``total_bytes`` means that nothing is held anywhere.
+Pure bookkeeping: it never waits and has no lock. The accumulator calls it under its own lock and does the waiting.
+Every byte given out comes back through ``release`` or ``leave``; ``available_bytes`` equal to ``total_bytes`` means
+that nothing is held anywhere.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from collections.abc import Callable
 
 
 class Waiter:
-    """Someone in the queue for memory. ``buffer`` is set, then ``wake`` called, when its turn has come and there is enough."""
+    """Someone in the queue for memory. ``buffer`` is set, then ``wake`` called, when its turn has come and there is
+    enough."""
 
     __slots__ = ("buffer", "gathered_bytes", "size", "wake")
 
@@ -48,7 +51,8 @@ class BufferPool:
         return list(self._waiters)
 
     def try_allocate(self, size: int) -> bytearray | None:
-        """A buffer of at least ``size`` bytes (exactly the standard size, or exactly ``size``), or None: then ``join`` the queue.
+        """A buffer of at least ``size`` bytes (exactly the standard size, or exactly ``size``), or None: then ``join``
+        the queue.
 
         Nobody overtakes: while others wait, the answer is None even when there would be enough.
         """
@@ -71,7 +75,7 @@ class BufferPool:
         return waiter
 
     def leave(self, waiter: Waiter) -> None:
-        """Give up: out of time or interrupted. What it gathered, or was just given, goes back and may serve the next."""
+        """Out of time or interrupted. What it gathered, or was just given, goes back and may serve another."""
         if waiter.buffer is not None:
             buffer, waiter.buffer = waiter.buffer, None
             self.release(buffer)
@@ -97,7 +101,8 @@ class BufferPool:
             self._unpooled_bytes += self.poolable_bytes
 
     def _serve(self) -> None:
-        """Give to the head of the queue, then the next, while it lasts. A big request at the head gathers what comes in and blocks the rest."""
+        """Give to the head of the queue, then the next, while it lasts. A big request at the head gathers what comes in
+        and blocks the rest."""
         while self._waiters:
             head = self._waiters[0]
             if head.size == self.poolable_bytes and head.gathered_bytes == 0 and self._free:

@@ -73,5 +73,7 @@ class ProducerMetrics:
             "records-per-batch-avg": self.batch_records_total / self.batch_total if self.batch_total else 0.0,
             "request-latency-avg": 1000 * self.latency_total_s / self.answer_total if self.answer_total else 0.0,
             "request-latency-max": 1000 * self.latency_max_s,
-            "compression-rate-avg": self.compression_ratio_total / self.compressed_total if self.compressed_total else 1.0,
+            "compression-rate-avg": self.compression_ratio_total / self.compressed_total
+            if self.compressed_total
+            else 1.0,
         }

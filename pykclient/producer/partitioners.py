@@ -1,6 +1,8 @@
-"""Which partition a record goes to: Kafka's default (murmur2, adaptive sticky), its older ones, and librdkafka's by name.
+"""Which partition a record goes to: Kafka's default (murmur2, adaptive sticky), its older ones, and librdkafka's by
+name.
 
-Pure: randomness is passed in, the cluster is an argument. Choosers that keep state (sticky, round-robin) are called under the accumulator's lock.
+Pure: randomness is passed in, the cluster is an argument. Choosers that keep state (sticky, round-robin) are called
+under the accumulator's lock.
 """
 
 from __future__ import annotations
@@ -31,15 +33,16 @@ class Random(Protocol):
         ...
 
 
-# (key bytes or None, partitions) -> partition. What every named partitioner below is, and what a user's callable is wrapped into.
+# (key bytes or None, partitions) -> partition. What every named partitioner below is, and what a user's callable is
+# wrapped into.
 KeyPartitioner = Callable[["bytes | None", Partitions], int]
 
 
 class StickyPartition:
     """KIP-794: stay on one partition for about ``stick_bytes``, then draw another, the emptier its queue the likelier.
 
-    ``current`` is what records without a partition go to. It moves only in ``appended``, so that every partition gets the same number of bytes
-    whatever the batch sizes.
+    ``current`` is what records without a partition go to. It moves only in ``appended``, so that every partition gets
+    the same number of bytes whatever the batch sizes.
     """
 
     __slots__ = ("_cumulative_load", "_load_partitions", "_produced_bytes", "_random", "current", "stick_bytes")
@@ -61,7 +64,8 @@ class StickyPartition:
     def appended(self, size: int, partitions: Partitions, *, batch_ready: bool) -> bool:
         """Count what was appended. True when the partition was changed.
 
-        Past the limit it waits for the batch to be done with, so that a half-filled batch is not left behind; past twice the limit it moves anyway.
+        Past the limit it waits for the batch to be done with, so that a half-filled batch is not left behind; past
+        twice the limit it moves anyway.
         """
         self._produced_bytes += size
         if self._produced_bytes >= self.stick_bytes and (batch_ready or self._produced_bytes >= 2 * self.stick_bytes):
@@ -92,7 +96,8 @@ class StickyPartition:
 
 
 class UniformStickyPartition:
-    """KIP-480: one partition until its batch is full or sent, then another drawn at random among the available, never the same twice."""
+    """KIP-480: one partition until its batch is full or sent, then another drawn at random among the available, never
+    the same twice."""
 
     __slots__ = ("_random", "current")
 
@@ -142,7 +147,7 @@ def _random_partition(random: Random, partitions: Partitions) -> int:
 
 
 def fnv1a(key: bytes) -> int:
-    """FNV-1a over 32 bits, made non-negative the way librdkafka and Sarama do: the absolute value of the signed number."""
+    """FNV-1a over 32 bits, made non-negative the way librdkafka and Sarama do: the absolute signed value."""
     state = 0x811C9DC5
     for byte in key:
         state = ((state ^ byte) * 0x01000193) & 0xFFFFFFFF
@@ -166,7 +171,8 @@ NAMED_PARTITIONERS = (
 
 
 def hash_partitioner(name: str, random: Random) -> KeyPartitioner:
-    """A librdkafka partitioner: ``consistent``, ``murmur2`` or ``fnv1a``; with ``_random``, records with no or an empty key go anywhere."""
+    """A librdkafka partitioner: ``consistent``, ``murmur2`` or ``fnv1a``; with ``_random``, records with no or an empty
+    key go anywhere."""
     base = name.removesuffix("_random")
     hash_of = _HASHES[base]
     scatter = name.endswith("_random")

@@ -1,7 +1,9 @@
-"""KafkaProducer: the public face. ``send`` runs on the caller's thread up to the accumulator; everything after is the Sender's.
+"""KafkaProducer: the public face. ``send`` runs on the caller's thread up to the accumulator; everything after is the
+Sender's.
 
-Thread-safe: any number of threads may send. Order of work as in Java: interceptors, metadata, serialise, partition, size check, append.
-Must never drop a record silently: each one ends as a delivery, an exception in its future, or an exception from ``send``.
+Thread-safe: any number of threads may send. Order of work as in Java: interceptors, metadata, serialise, partition,
+size check, append. Must never drop a record silently: each one ends as a delivery, an exception in its future, or an
+exception from ``send``.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from pykclient.client.assembly import ClientParts, assemble
-from pykclient.client.engine import Operation
+from pykclient.client.cluster import Cluster
+from pykclient.client.engine import Operation, wait
 from pykclient.config import ProducerConfig, read_options
 from pykclient.errors import (
     ClientClosed,
@@ -50,8 +53,6 @@ T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")
 
-# How long a topic may be unknown before send() says so. Brokers that create topics on demand need a moment; a misspelt name must not cost a minute.
-UNKNOWN_TOPIC_PATIENCE_S = 1.5
 HeaderPairs = Sequence[tuple[str, "bytes | None"]]
 _CODECS = {name.name.lower(): name for name in CompressionType}
 
@@ -70,21 +71,28 @@ class KafkaProducer(Generic[K, V]):
         self._clock = self._parts.clock
         self._max_block_s = config.max_block_ms / 1000
         self._serialize_key = None if config.key_serializer is None else serializer_function(config.key_serializer)
-        self._serialize_value = None if config.value_serializer is None else serializer_function(config.value_serializer)
+        self._serialize_value = (
+            None if config.value_serializer is None else serializer_function(config.value_serializer)
+        )
         self._interceptors = config.interceptors
         self._topics: dict[str, TopicQueues] = {}
         self._topics_of: object = None  # the cluster view that _topics was made from
         self._transactions = self._make_transactions() if config.enable_idempotence else None
         self._accumulator = self._make_accumulator()
         self._sender = Sender(
-            self._sender_settings(), self._accumulator, self._parts.network, self._metadata, self._transactions, self._metrics
+            self._sender_settings(),
+            self._accumulator,
+            self._parts.network,
+            self._metadata,
+            self._transactions,
+            self._metrics,
         )
         self._choose = self._make_partitioner()
         self._engine.add_manager(self._sender)
         self._engine.start()
         _live.add(self)
 
-    # ---- assembly -----------------------------------------------------------------------------------------------------------
+    # ---- assembly ----------------------------------------------------------------------------------------------------
 
     def _make_transactions(self) -> TransactionManager:
         config = self._config
@@ -97,10 +105,13 @@ class KafkaProducer(Generic[K, V]):
             ),
             self._parts.network,
             clock=self._clock,
-            spawn=self._engine.spawn,
+            spawn=self._spawn,
             has_incomplete=lambda: self._accumulator.has_incomplete,
             abort_undrained=lambda error: self._sender.abort_undrained(error),
         )
+
+    def _spawn(self, operation: Operation[None]) -> None:
+        self._engine.spawn(operation)
 
     def _make_accumulator(self) -> RecordAccumulator:
         config = self._config
@@ -164,7 +175,9 @@ class KafkaProducer(Generic[K, V]):
         )
 
     @staticmethod
-    def _named_partitioner(name: str, random: Random) -> Callable[[str, Any, bytes | None, Any, bytes | None, Partitions], int | None]:
+    def _named_partitioner(
+        name: str, random: Random
+    ) -> Callable[[str, Any, bytes | None, Any, bytes | None, Partitions], int | None]:
         if name == "uniform_sticky":
             sticky: dict[str, UniformStickyPartition] = {}
             return lambda topic, key, key_bytes, value, value_bytes, partitions: sticky.setdefault(
@@ -172,13 +185,13 @@ class KafkaProducer(Generic[K, V]):
             ).choose(partitions)
         if name == "round_robin":
             counters: dict[str, RoundRobin] = {}
-            return lambda topic, key, key_bytes, value, value_bytes, partitions: counters.setdefault(topic, RoundRobin())(
-                key_bytes, partitions
-            )
+            return lambda topic, key, key_bytes, value, value_bytes, partitions: counters.setdefault(
+                topic, RoundRobin()
+            )(key_bytes, partitions)
         by_key = random_partitioner(random) if name == "random" else hash_partitioner(name, random)
         return lambda topic, key, key_bytes, value, value_bytes, partitions: by_key(key_bytes, partitions)
 
-    # ---- sending ------------------------------------------------------------------------------------------------------------
+    # ---- sending -----------------------------------------------------------------------------------------------------
 
     def send(
         self,
@@ -190,11 +203,12 @@ class KafkaProducer(Generic[K, V]):
         timestamp_ms: int | None = None,
         on_delivery: Callable[[RecordMetadata | None, Exception | None], None] | None = None,
     ) -> RecordFuture:
-        """Send a record; returns at once with its future unless metadata or memory must be waited for (up to max_block_ms)."""
+        """Send a record; returns at once with its future unless metadata or memory must be waited for (up to
+        max_block_ms)."""
         queues = self._topics.get(topic)
         deadline: float | None = None
         if queues is None or self._metadata.cluster is not self._topics_of:
-            queues, deadline = self._topic(topic, partition)
+            queues, deadline = self._topic(topic)
         if self._transactions is not None and self._transactions.transactional:
             self._transactions.require_open()
         if self._interceptors:
@@ -218,7 +232,9 @@ class KafkaProducer(Generic[K, V]):
             timestamp_ms = self._clock.wall_ms()
         elif timestamp_ms < 0:
             raise UsageError(f"timestamp_ms is {timestamp_ms}; it must not be negative", topic=topic)
-        return self._accumulator.append(queues, partition, timestamp_ms, key_bytes, value_bytes, headers, on_delivery, deadline)
+        return self._accumulator.append(
+            queues, partition, timestamp_ms, key_bytes, value_bytes, headers, on_delivery, deadline
+        )
 
     def _serialized(self, origin: str, topic: str, item: Any, headers: HeaderPairs | None) -> bytes | None:
         serialize = self._serialize_key if origin == "key" else self._serialize_value
@@ -236,7 +252,10 @@ class KafkaProducer(Generic[K, V]):
 
     def _check_size(self, topic: str, key: bytes | None, value: bytes | None, headers: HeaderPairs | None) -> None:
         size = batch_builder.size_upper_bound(key, value, headers)
-        for limit, name in ((self._config.max_request_size, "max_request_size"), (self._config.buffer_memory, "buffer_memory")):
+        for limit, name in (
+            (self._config.max_request_size, "max_request_size"),
+            (self._config.buffer_memory, "buffer_memory"),
+        ):
             if size > limit:
                 raise RecordTooLarge(
                     f"the record takes {size} bytes, more than {name} allows ({limit}); send less, or raise {name}",
@@ -246,7 +265,13 @@ class KafkaProducer(Generic[K, V]):
                 )
 
     def _intercept(
-        self, topic: str, partition: int | None, key: Any, value: Any, headers: HeaderPairs | None, on_delivery: Callback | None
+        self,
+        topic: str,
+        partition: int | None,
+        key: Any,
+        value: Any,
+        headers: HeaderPairs | None,
+        on_delivery: Callback | None,
     ) -> tuple[Any, Any, HeaderPairs, Callback]:
         pairs = list(headers or ())
         for interceptor in self._interceptors:
@@ -268,56 +293,72 @@ class KafkaProducer(Generic[K, V]):
 
         return key, value, pairs, acknowledged
 
-    # ---- metadata -----------------------------------------------------------------------------------------------------------
+    # ---- metadata ----------------------------------------------------------------------------------------------------
 
-    def _topic(self, topic: str, partition: int | None) -> tuple[TopicQueues, float | None]:
+    def _topic(self, topic: str) -> tuple[TopicQueues, float | None]:
         """The topic's queues for the newest cluster view; waits for the view when the topic is new."""
         self._require_usable()
         cluster = self._metadata.cluster
         if cluster is not self._topics_of:
             self._topics = {}
             self._topics_of = cluster
-        partitions = cluster.partitions(topic)
         deadline: float | None = None
-        if partitions is None:
+        state = cluster.topics.get(topic)
+        if state is None:
             deadline = self._clock.now() + self._max_block_s
-            self._await_topic(topic, deadline)
-            cluster = self._metadata.cluster
-            partitions = cluster.partitions(topic)
-            assert partitions is not None, "waited for a topic that is still unknown"
-        queues = self._accumulator.topic(topic, Partitions(len(partitions), cluster.available_partitions(topic)))
+            cluster = self._await_topic(topic, deadline)
+            state = cluster.topics[topic]
+        available = tuple(
+            index for index, partition in state.partitions.items() if partition.leader_id in cluster.brokers
+        )
+        queues = self._accumulator.topic(topic, Partitions(len(state.partitions), available))
         if self._topics_of is cluster:
             self._topics[topic] = queues
+        self._keep_fresh(topic)
         return queues, deadline
 
-    def _await_topic(self, topic: str, deadline: float) -> None:
-        timeout_s = max(0.0, deadline - self._clock.now())
-        operation = self._metadata.wait_for_topic(topic, unknown_patience_s=min(UNKNOWN_TOPIC_PATIENCE_S, timeout_s))
+    def _keep_fresh(self, topic: str) -> None:
+        """Sending to a topic keeps it from being forgotten (metadata_max_idle_ms); seen with every new view, so it
+        costs sends nothing."""
+        self._engine.call_soon(lambda: self._metadata.add_topics((topic,)))
+
+    def _await_topic(self, topic: str, deadline: float) -> Cluster:
+        def operation() -> Operation[Cluster]:
+            cluster = yield from wait(self._metadata.wait_for_topics((topic,), deadline))
+            return cluster
+
         try:
-            self._engine.run_blocking(operation, timeout_s=timeout_s)
+            return self._engine.run_blocking(operation(), timeout_s=self._max_block_s + 1.0)
         except KafkaTimeoutError as error:
-            known = ", ".join(f"{h.host}:{h.port}" for h in self._config.bootstrap_servers)
+            servers = ", ".join(map(str, self._config.bootstrap_servers))
             raise KafkaTimeoutError(
-                f"no metadata for the topic within max_block_ms ({self._config.max_block_ms} ms) from {known}", topic=topic
-            ) from (error.__cause__ or error)
+                f"no metadata within max_block_ms ({self._config.max_block_ms} ms) from {servers}: {error}", topic=topic
+            ) from error
 
     def _await_partition(self, topic: str, partition: int) -> tuple[TopicQueues, float]:
         """A partition we do not know: it may just have been added, so look once more before saying no."""
         deadline = self._clock.now() + self._max_block_s
-        self._engine.run_blocking(self._metadata.refresh({topic}), timeout_s=min(self._max_block_s, 10.0))
-        queues, _ = self._topic(topic, None)
+
+        def refresh() -> Operation[Cluster]:
+            cluster = yield from wait(self._metadata.wait_for_update(deadline))
+            return cluster
+
+        self._engine.run_blocking(refresh(), timeout_s=self._max_block_s + 1.0)
+        queues, _ = self._topic(topic)
         if not 0 <= partition < queues.partitions.count:
             raise UsageError(
-                f"there is no partition {partition}: the topic has {queues.partitions.count}, numbered from 0", topic=topic, partition=partition
+                f"there is no partition {partition}: the topic has {queues.partitions.count}, numbered from 0",
+                topic=topic,
+                partition=partition,
             )
         return queues, deadline
 
     def partitions_for(self, topic: str) -> list[PartitionInfo]:
         """The topic's partitions with leader and replicas; waits up to max_block_ms for metadata."""
-        self._topic(topic, None)
-        return self._metadata.cluster.partition_infos(topic)
+        self._topic(topic)
+        return self._metadata.cluster.partitions_for(topic)
 
-    # ---- transactions -------------------------------------------------------------------------------------------------------
+    # ---- transactions ------------------------------------------------------------------------------------------------
 
     def init_transactions(self, timeout: float | None = None) -> None:
         """Once, before the first transaction: fences older producers with this transactional_id."""
@@ -333,10 +374,12 @@ class KafkaProducer(Generic[K, V]):
         group_metadata: ConsumerGroupMetadata | str,
         timeout: float | None = None,
     ) -> None:
-        """Commit consumer offsets with the transaction. Give ``consumer.group_metadata()``, so that zombies are fenced (KIP-447)."""
+        """Commit consumer offsets with the transaction. Give ``consumer.group_metadata()``, so that zombies are fenced
+        (KIP-447)."""
         group = ConsumerGroupMetadata(group_metadata) if isinstance(group_metadata, str) else group_metadata
         rows = {
-            TopicPartition(*tp): OffsetAndMetadata(offset) if isinstance(offset, int) else offset for tp, offset in offsets.items()
+            TopicPartition(*tp): OffsetAndMetadata(offset) if isinstance(offset, int) else offset
+            for tp, offset in offsets.items()
         }
         self._transact("send_offsets_to_transaction", lambda manager: manager.send_offsets(rows, group), timeout)
 
@@ -369,7 +412,9 @@ class KafkaProducer(Generic[K, V]):
                 self.abort_transaction()
             raise
 
-    def _transact(self, name: str, operation: Callable[[TransactionManager], Operation[None]], timeout: float | None) -> None:
+    def _transact(
+        self, name: str, operation: Callable[[TransactionManager], Operation[None]], timeout: float | None
+    ) -> None:
         self._require_usable()
         manager = self._transactions
         if manager is None or not manager.transactional:
@@ -385,14 +430,17 @@ class KafkaProducer(Generic[K, V]):
                 transactional_id=manager.transactional_id,
             ) from error
 
-    # ---- ends ---------------------------------------------------------------------------------------------------------------
+    # ---- ends --------------------------------------------------------------------------------------------------------
 
     def flush(self, timeout: float | None = None) -> None:
-        """Send everything now and wait until each record is delivered or has failed; KafkaTimeoutError names how many are left."""
+        """Send everything now and wait until each record is delivered or has failed; KafkaTimeoutError names how many
+        are left."""
         self._require_usable()
         undelivered = self._accumulator.flush(timeout)
         if undelivered:
-            raise KafkaTimeoutError(f"{undelivered} records were not delivered within {timeout} s; they are still being sent")
+            raise KafkaTimeoutError(
+                f"{undelivered} records were not delivered within {timeout} s; they are still being sent"
+            )
 
     def metrics(self) -> dict[str, float]:
         """Totals and averages under Java's names."""
@@ -404,7 +452,8 @@ class KafkaProducer(Generic[K, V]):
         }
 
     def close(self, timeout: float | None = None) -> None:
-        """Deliver what is buffered (up to ``timeout`` seconds, by default delivery_timeout_ms), then end. Safe to call twice and from any thread.
+        """Deliver what is buffered (up to ``timeout`` seconds, by default delivery_timeout_ms), then end. Safe to call
+        twice and from any thread.
 
         What could not be delivered fails with ClientClosed, and one warning says how many records that were.
         """
@@ -432,17 +481,22 @@ class KafkaProducer(Generic[K, V]):
         try:
             self._engine.run_blocking(manager.abort(), timeout_s=timeout_s)
         except KafkaError as error:
-            logger.warning("closed inside a transaction that could not be aborted: %s; the broker aborts it when it times out", error)
+            logger.warning(
+                "closed inside a transaction that could not be aborted: %s; the broker aborts it when it times out",
+                error,
+            )
 
     def _require_usable(self) -> None:
         if self._closed:
             raise ClientClosed("the producer is closed; make a new one")
-        self._engine.require_usable()
+        self._engine.check_usable()
 
     def __enter__(self) -> KafkaProducer[K, V]:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __repr__(self) -> str:

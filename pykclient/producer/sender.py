@@ -1,14 +1,15 @@
 """The Sender: takes batches that are ready, sends them to their leaders, and decides what each answer means.
 
-A manager on the reactor thread, which in a producer *is* the Sender thread. It owns what is in flight. It never waits, and nothing a user's callback does can
-break it. Order of a turn, as in Java: identity first, then what is ready, drain, expire, send.
+A manager on the reactor thread, which in a producer *is* the Sender thread. It owns what is in flight. It never waits,
+and nothing a user's callback does can break it. Order of a turn, as in Java: identity first, then what is ready, drain,
+expire, send.
 """
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -26,7 +27,6 @@ from pykclient.errors import (
     KafkaTimeoutError,
     MessageTooLarge,
     NotLeaderOrFollower,
-    RecordTooLarge,
     UnknownTopicOrPartition,
     error_for_code,
 )
@@ -37,10 +37,9 @@ from pykclient.producer.accumulator import RecordAccumulator
 from pykclient.producer.batch import Delivery, ProducerBatch
 from pykclient.producer.metrics import ProducerMetrics
 from pykclient.producer.splitting import split
-from pykclient.producer.transactions import TransactionManager, Txn
+from pykclient.producer.transactions import TransactionManager
 from pykclient.protocol import batch_builder
 from pykclient.protocol.compression import CompressionType
-from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from pykclient.protocol.messages.produce import (
     PartitionProduceData,
@@ -53,9 +52,11 @@ from pykclient.types import Node, TopicPartition
 
 logger = logging.getLogger(__name__)
 
-# A healthy broker answers a Produce within milliseconds. After this much silence others are asked whether it still leads.
+# A healthy broker answers a Produce within milliseconds. After this much silence others are asked whether it still
+# leads.
 SUSPECT_AFTER_S = 1.0
-# After this much silence the connection itself is doubted; doubled for each time in a row that doubting it did not help.
+# After this much silence the connection itself is doubted; doubled for each time in a row that doubting it did not
+# help.
 DOUBT_CONNECTION_AFTER_S = 5.0
 PRODUCE_VERSION_TXN_V1 = 11
 PRODUCE_VERSION_BY_NAME = 12
@@ -100,7 +101,7 @@ class Sender:
         self._doubts: dict[int, int] = {}
         self._now = 0.0
 
-    # ---- a turn -------------------------------------------------------------------------------------------------------------
+    # ---- a turn ------------------------------------------------------------------------------------------------------
 
     def poll(self, now: float) -> Poll:
         """One turn of the Sender loop."""
@@ -137,7 +138,9 @@ class Sender:
             for node_id, batches in drained.items():
                 requests.append(self._request(node_id, batches, now))
 
-    def _request(self, node_id: int, batches: list[ProducerBatch], now: float) -> Request[ProduceResponse | MetadataResponse]:
+    def _request(
+        self, node_id: int, batches: list[ProducerBatch], now: float
+    ) -> Request[ProduceResponse | MetadataResponse]:
         settings = self._settings
         topics: dict[str, list[PartitionProduceData]] = {}
         for batch in batches:
@@ -153,14 +156,17 @@ class Sender:
         elif any(topic_id is None for topic_id in ids.values()):
             version_max = PRODUCE_VERSION_BY_NAME
         message = ProduceRequest(
-            transactional_id=self._transactions.transactional_id if transactional and self._transactions is not None else None,
+            transactional_id=self._transactions.transactional_id
+            if transactional and self._transactions is not None
+            else None,
             acks=settings.acks,
             timeout_ms=int(settings.request_timeout_s * 1000),
             topic_data=[
-                TopicProduceData(name=topic, topic_id=ids[topic] or UUID(int=0), partition_data=rows) for topic, rows in topics.items()
+                TopicProduceData(name=topic, topic_id=ids[topic] or UUID(int=0), partition_data=rows)
+                for topic, rows in topics.items()
             ],
         )
-        request = Request[ProduceResponse](
+        request = Request[ProduceResponse | None](
             message,
             node_id=node_id,
             expects_response=settings.acks != 0,
@@ -191,7 +197,7 @@ class Sender:
                 self._metrics.compressed(ratio)
         return batch.sealed
 
-    # ---- answers ------------------------------------------------------------------------------------------------------------
+    # ---- answers -----------------------------------------------------------------------------------------------------
 
     def _answered(
         self,
@@ -199,7 +205,7 @@ class Sender:
         batches: list[ProducerBatch],
         names: dict[UUID, str],
         sent_at: float,
-        completion: Completion[ProduceResponse],
+        completion: Completion[ProduceResponse | None],
     ) -> None:
         self._requests[node_id] -= 1
         waiting = self._in_flight[node_id]
@@ -227,8 +233,12 @@ class Sender:
             nodes = [Node(e.node_id, e.host, e.port, e.rack) for e in response.node_endpoints]
             self._metadata.apply_leader_hints(hints, nodes)
         if by_partition:
-            # A broker that leaves a partition out of its answer breaks the protocol; treat it as no answer rather than lose records.
-            self._no_answer(list(by_partition.values()), KafkaConnectionError("the broker's answer leaves out a partition it was sent"))
+            # A broker that leaves a partition out of its answer breaks the protocol; treat it as no answer rather than
+            # lose records.
+            self._no_answer(
+                list(by_partition.values()),
+                KafkaConnectionError("the broker's answer leaves out a partition it was sent"),
+            )
 
     def _network_now(self) -> float:
         return self._now
@@ -242,7 +252,9 @@ class Sender:
             if batch.delivery is not None:
                 self._accumulator.release(batch)
                 continue
-            retriable = isinstance(error, (KafkaConnectionError, KafkaTimeoutError)) and not isinstance(error, AuthenticationError)
+            retriable = isinstance(error, (KafkaConnectionError, KafkaTimeoutError)) and not isinstance(
+                error, AuthenticationError
+            )
             if retriable and self._may_try_again(batch):
                 self._retry(batch, error)
             else:
@@ -272,13 +284,18 @@ class Sender:
             if issubclass(error_class, (NotLeaderOrFollower, FencedLeaderEpoch)) and leader.leader_id >= 0:
                 hints.append(LeaderHint(batch.topic_partition, leader.leader_id, leader.leader_epoch))
             if issubclass(error_class, UnknownTopicOrPartition):
-                logger.warning("%s: unknown to the broker that should lead it; asking for fresh metadata", batch.topic_partition)
+                logger.warning(
+                    "%s: unknown to the broker that should lead it; asking for fresh metadata", batch.topic_partition
+                )
         if self._may_retry_after(batch, error_class, answer) and self._may_try_again(batch):
             self._retry(batch, error_class(answer.error_message))
             return
         topic, partition = batch.topic_partition
         error = error_class(answer.error_message, topic=topic, partition=partition)
-        spoiled = {e.batch_index: InvalidRecord(e.batch_index_error_message, topic=topic, partition=partition) for e in answer.record_errors}
+        spoiled = {
+            e.batch_index: InvalidRecord(e.batch_index_error_message, topic=topic, partition=partition)
+            for e in answer.record_errors
+        }
         self._fail(batch, error, refused=True, record_errors=dict(spoiled) if spoiled else None)
 
     def _may_retry_after(self, batch: ProducerBatch, error: type[KafkaError], answer: PartitionProduceResponse) -> bool:
@@ -300,14 +317,24 @@ class Sender:
         return batch.attempts < self._settings.retries and self._now < self._accumulator.deadline(batch)
 
     def _retry(self, batch: ProducerBatch, error: BaseException) -> None:
-        logger.info("%s: sending %d records again (attempt %d failed: %s)", batch.topic_partition, batch.record_count, batch.attempts + 1, error)
+        logger.info(
+            "%s: sending %d records again (attempt %d failed: %s)",
+            batch.topic_partition,
+            batch.record_count,
+            batch.attempts + 1,
+            error,
+        )
         self._metrics.retried(batch.record_count)
         self._accumulator.reenqueue(batch, self._now)
 
     def _split(self, batch: ProducerBatch) -> None:
         """KIP-126: the broker called the batch too large; its records go out again in smaller ones."""
         topic, _ = batch.topic_partition
-        logger.warning("%s: the broker calls a batch of %d records too large; splitting it", batch.topic_partition, batch.record_count)
+        logger.warning(
+            "%s: the broker calls a batch of %d records too large; splitting it",
+            batch.topic_partition,
+            batch.record_count,
+        )
         self._accumulator.reset_compression(topic)
         parts = split(batch, self._settings.batch_bytes, self._accumulator)
         if self._transactions is not None and batch.has_sequence:
@@ -315,7 +342,7 @@ class Sender:
         self._accumulator.replace(batch, parts)
         self._metrics.batch_split()
 
-    # ---- ends ---------------------------------------------------------------------------------------------------------------
+    # ---- ends --------------------------------------------------------------------------------------------------------
 
     def _delivered(self, batch: ProducerBatch, base_offset: int, log_append_time: int) -> None:
         if self._transactions is not None:
@@ -325,7 +352,13 @@ class Sender:
         self._settle(batch, Delivery(base_offset, log_append_time))
 
     def _fail(
-        self, batch: ProducerBatch, error: Exception, *, refused: bool, record_errors: dict[int, Exception] | None = None, on_wire: bool = False
+        self,
+        batch: ProducerBatch,
+        error: Exception,
+        *,
+        refused: bool,
+        record_errors: dict[int, Exception] | None = None,
+        on_wire: bool = False,
     ) -> None:
         batch.in_flight = on_wire
         self._metrics.failed(batch.record_count)
@@ -362,7 +395,8 @@ class Sender:
             doubt = "it may or may not have been stored" if batch.possibly_written else "it was never sent"
             topic, partition = batch.topic_partition
             error = DeliveryTimedOut(
-                f"{batch.record_count} records not delivered within delivery_timeout_ms ({now - batch.created_at:.1f} s); {doubt}",
+                f"{batch.record_count} records not delivered within delivery_timeout_ms "
+                f"({now - batch.created_at:.1f} s); {doubt}",
                 topic=topic,
                 partition=partition,
             )
@@ -392,13 +426,14 @@ class Sender:
         if self._transactions is not None:
             self._transactions.fail(cause)
 
-    # ---- gray failure -------------------------------------------------------------------------------------------------------
+    # ---- gray failure ------------------------------------------------------------------------------------------------
 
     def _watch_silence(self, now: float, requests: list[Request[ProduceResponse | MetadataResponse]]) -> float:
-        """A broker that takes requests and answers none: ask another who leads now, and leave it when the leader has moved.
+        """A broker that takes requests and answers none: ask another who leads now, and leave it when the leader has
+        moved.
 
-        Waiting for request.timeout.ms would stall for half a minute although the cluster has long elected another leader. Sending again is
-        safe only where the broker can tell a repeat, so this is for idempotent producers.
+        Waiting for request.timeout.ms would stall for half a minute although the cluster has long elected another
+        leader. Sending again is safe only where the broker can tell a repeat, so this is for idempotent producers.
         """
         if self._transactions is None:
             return math.inf
@@ -418,7 +453,9 @@ class Sender:
             patience = DOUBT_CONNECTION_AFTER_S * 2 ** self._doubts.get(node_id, 0)
             if silence >= patience:
                 self._doubts[node_id] = self._doubts.get(node_id, 0) + 1
-                self._network.disconnect(node_id, f"silent for {silence:.1f} s with requests in flight; trying a new connection")
+                self._network.disconnect(
+                    node_id, f"silent for {silence:.1f} s with requests in flight; trying a new connection"
+                )
                 continue
             wake_at = min(wake_at, silent_since + patience, self._probe(node_id, batches, now, requests))
         return wake_at
@@ -443,7 +480,9 @@ class Sender:
             return due
         self._probe_at[node_id] = now + SUSPECT_AFTER_S
         topics = sorted({batch.topic_partition.topic for batch in batches})
-        question = MetadataRequest(topics=[MetadataRequestTopic(name=topic) for topic in topics], allow_auto_topic_creation=False)
+        question = MetadataRequest(
+            topics=[MetadataRequestTopic(name=topic) for topic in topics], allow_auto_topic_creation=False
+        )
         probe = Request[MetadataResponse](question, timeout_s=SUSPECT_AFTER_S, tried={node_id})
         probe.completion.add_callback(self._probed)
         requests.append(probe)  # type: ignore[arg-type]
@@ -455,4 +494,3 @@ class Sender:
 
 
 __all__ = ["Sender", "SenderSettings"]
-_ = (ApiKey, Callable, RecordTooLarge, Txn)

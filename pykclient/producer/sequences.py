@@ -1,8 +1,10 @@
-"""Idempotence, partition by partition: which sequence a batch gets, what is in flight, and what a failure means for those behind it.
+"""Idempotence, partition by partition: which sequence a batch gets, what is in flight, and what a failure means for
+those behind it.
 
-Runs on the Sender thread only; pure bookkeeping, no requests. A broker accepts a batch when its sequence follows the last one it has of this producer id
-and epoch; it remembers the last five. So batches of a partition leave in order, at most five unanswered, and a batch that is given up for
-good leaves a gap that only a new epoch (starting again at sequence 0) can close.
+Runs on the Sender thread only; pure bookkeeping, no requests. A broker accepts a batch when its sequence follows the
+last one it has of this producer id and epoch; it remembers the last five. So batches of a partition leave in order, at
+most five unanswered, and a batch that is given up for good leaves a gap that only a new epoch (starting again at
+sequence 0) can close.
 """
 
 from __future__ import annotations
@@ -46,7 +48,8 @@ class PartitionSequences:
     in_flight: list[ProducerBatch] = field(default_factory=list)
     """Batches with a sequence and no outcome, in sequence order: sent, or queued again for a retry."""
     unresolved_sequence: int = NO_SEQUENCE
-    """The sequence after a batch that was given up although the broker may hold it; nothing new leaves until it is known."""
+    """The sequence after a batch that was given up although the broker may hold it; nothing new leaves until it is
+    known."""
 
 
 class Sequences:
@@ -55,7 +58,9 @@ class Sequences:
     def __init__(self) -> None:
         self.identity = ProducerIdAndEpoch()
         self._partitions: dict[TopicPartition, PartitionSequences] = {}
-        self._gaps: dict[TopicPartition, int] = {}  # partitions that need a new epoch -> the first sequence that will never be written
+        self._gaps: dict[
+            TopicPartition, int
+        ] = {}  # partitions that need a new epoch -> the first sequence that will never be written
 
     def of(self, topic_partition: TopicPartition) -> PartitionSequences:
         """The partition's entry, made on first use."""
@@ -73,7 +78,7 @@ class Sequences:
         """Whether any batch anywhere has no outcome yet."""
         return any(entry.in_flight for entry in self._partitions.values())
 
-    # ---- leaving ------------------------------------------------------------------------------------------------------------
+    # ---- leaving -----------------------------------------------------------------------------------------------------
 
     def may_drain(self, batch: ProducerBatch) -> bool:
         """Whether this batch, the first of its queue, may leave now."""
@@ -121,12 +126,16 @@ class Sequences:
         at = entry.in_flight.index(batch)
         numbered = []
         for part in parts:
-            part.producer_id, part.producer_epoch, part.base_sequence = batch.producer_id, batch.producer_epoch, sequence
+            part.producer_id, part.producer_epoch, part.base_sequence = (
+                batch.producer_id,
+                batch.producer_epoch,
+                sequence,
+            )
             sequence = (sequence + part.record_count) & SEQUENCE_MASK
             numbered.append(part)
         entry.in_flight[at : at + 1] = numbered
 
-    # ---- coming back --------------------------------------------------------------------------------------------------------
+    # ---- coming back -------------------------------------------------------------------------------------------------
 
     def acknowledged(self, batch: ProducerBatch, base_offset: int) -> None:
         """The broker has it."""
@@ -184,7 +193,8 @@ class Sequences:
         return gaps
 
     def close_gap(self, batch: ProducerBatch) -> None:
-        """A batch was refused and never written: those behind it move up (within a transaction, where the epoch must stay)."""
+        """A batch was refused and never written: those behind it move up (within a transaction, where the epoch must
+        stay)."""
         entry = self.of(batch.topic_partition)
         if (batch.producer_id, batch.producer_epoch) != tuple(entry.identity):
             return
@@ -196,15 +206,18 @@ class Sequences:
                 later.sealed = None
 
     def restart(self, topic_partition: TopicPartition, from_sequence: int) -> None:
-        """The partition needs a new epoch from this sequence on, which was not and will not be written (idempotent, not transactional)."""
+        """The partition needs a new epoch from this sequence on, which was not and will not be written (idempotent, not
+        transactional)."""
         known = self._gaps.get(topic_partition)
         if known is None or _before(from_sequence, known):
             self._gaps[topic_partition] = from_sequence
 
     def restart_blocked(self) -> bool:
-        """Whether renumbering must wait: a batch before the gap may be written already, and only its old number tells the broker so.
+        """Whether renumbering must wait: a batch before the gap may be written already, and only its old number tells
+        the broker so.
 
-        Nor is a batch renumbered while it is on the wire. (Java's client renumbers at once, and can write a batch twice here.)
+        Nor is a batch renumbered while it is on the wire. (Java's client renumbers at once, and can write a batch twice
+        here.)
         """
         return any(
             batch.in_flight or _before(batch.base_sequence, gap)

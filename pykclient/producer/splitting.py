@@ -1,4 +1,5 @@
-"""Splitting a batch that the broker called too large (KIP-126): the same records in smaller batches, their futures following them.
+"""Splitting a batch that the broker called too large (KIP-126): the same records in smaller batches, their futures
+following them.
 
 Runs on the Sender thread. Rare, so it decodes and appends again instead of being clever.
 """
@@ -13,7 +14,8 @@ from pykclient.protocol.records import decode_batch
 
 
 def split(batch: ProducerBatch, target_bytes: int, accumulator: RecordAccumulator) -> list[tuple[int, ProducerBatch]]:
-    """(index of its first record, part) in order. Each part is at most half of what was refused, so that splitting always ends."""
+    """(index of its first record, part) in order. Each part is at most half of what was refused, so that splitting
+    always ends."""
     target_bytes = min(target_bytes, max(batch.size_bytes // 2, 1))
     sealed = batch_builder.seal(batch.buffer)
     header = read_header(sealed)
@@ -29,10 +31,14 @@ def split(batch: ProducerBatch, target_bytes: int, accumulator: RecordAccumulato
                 size = max(target_bytes, batch_builder.size_upper_bound(record.key, record.value, headers))
                 buffer = accumulator.allocate_for_split(size)
                 batch_builder.begin(buffer)
-                current = ProducerBatch(batch.topic_partition, buffer, size, batch.created_at, accumulator, open=False, pooled=False)
+                current = ProducerBatch(
+                    batch.topic_partition, buffer, size, batch.created_at, accumulator, open=False, pooled=False
+                )
                 current.transactional = batch.transactional
                 parts.append((index, current))
-            taken = batch_builder.append(current.buffer, current.limit, record.timestamp, record.key, record.value, headers)
+            taken = batch_builder.append(
+                current.buffer, current.limit, record.timestamp, record.key, record.value, headers
+            )
             if taken >= 0:
                 current.record_count = taken + 1
                 break

@@ -1,9 +1,11 @@
-"""Idempotence and transactions of one producer: its identity, the state of its transaction, and the requests to the coordinators.
+"""Idempotence and transactions of one producer: its identity, the state of its transaction, and the requests to the
+coordinators.
 
-Runs on the Sender thread: the accumulator asks it which batch may leave (``Sequencer``), the Sender tells it what became of each, and the public
-methods of the producer run its operations. States change only through ``_to``; the table below is the whole truth about them.
-Two dialects: v1 names every partition to the coordinator before the first write (AddPartitionsToTxn), v2 (KIP-890, brokers from 4.0) lets the partition
-leaders do it and gives a new epoch with every commit and abort.
+Runs on the Sender thread: the accumulator asks it which batch may leave (``Sequencer``), the Sender tells it what
+became of each, and the public methods of the producer run its operations. States change only through ``_to``; the table
+below is the whole truth about them. Two dialects: v1 names every partition to the coordinator before the first write
+(AddPartitionsToTxn), v2 (KIP-890, brokers from 4.0) lets the partition leaders do it and gives a new epoch with every
+commit and abort.
 """
 
 from __future__ import annotations
@@ -146,7 +148,12 @@ class TransactionManager:
         """KIP-890: partition leaders add themselves to the transaction."""
         return self._v2
 
-    # ---- what the accumulator asks (Sequencer) ------------------------------------------------------------------------------
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction was begun and not ended."""
+        return self.state in (Txn.OPEN, Txn.COMMITTING, Txn.ABORTING, Txn.ABORTABLE)
+
+    # ---- what the accumulator asks (Sequencer) -----------------------------------------------------------------------
 
     @property
     def completing(self) -> bool:
@@ -173,15 +180,18 @@ class TransactionManager:
             self._started = True
         self.sequences.assign(batch)
 
-    # ---- what the Sender tells ----------------------------------------------------------------------------------------------
+    # ---- what the Sender tells ---------------------------------------------------------------------------------------
 
     def maintain(self) -> None:
-        """Before each drain: settle doubts, get an identity, add partitions, let those go on who wait for the last batch."""
+        """Before each drain: settle doubts, get an identity, add partitions, let those go on who wait for the last
+        batch."""
         for topic_partition in self.sequences.resolve():
             if self.transactional:
                 self._bump_after_end = not self._v2
                 self.abortable(
-                    TransactionAborted(f"records for {topic_partition} were given up and may or may not have been written")
+                    TransactionAborted(
+                        f"records for {topic_partition} were given up and may or may not have been written"
+                    )
                 )
             else:
                 self.sequences.restart(topic_partition, self.sequences.of(topic_partition).next_sequence)
@@ -202,7 +212,12 @@ class TransactionManager:
                 sequences.new_identity(sequences.identity._replace(epoch=sequences.identity.epoch + 1))
             else:
                 sequences.identity = ProducerIdAndEpoch()
-        if not sequences.identity.valid and not self._acquiring and self.state is not Txn.FATAL and self._has_incomplete():
+        if (
+            not sequences.identity.valid
+            and not self._acquiring
+            and self.state is not Txn.FATAL
+            and self._has_incomplete()
+        ):
             self._acquiring = True
             self._spawn(self._acquire_identity())
 
@@ -222,7 +237,8 @@ class TransactionManager:
                 sequences.restart(batch.topic_partition, batch.base_sequence)
                 return True
             if log_start_offset >= 0 and entry.last_acked_offset < log_start_offset:
-                # Retention took all this producer ever wrote there, and its state with it: 0 is the right next sequence.
+                # Retention took all this producer ever wrote there, and its state with it: 0 is the right next
+                # sequence.
                 sequences.reset(batch.topic_partition)
                 return True
             return log_start_offset < 0
@@ -297,7 +313,7 @@ class TransactionManager:
             transactional_id=self.transactional_id,
         )
 
-    # ---- operations ---------------------------------------------------------------------------------------------------------
+    # ---- operations --------------------------------------------------------------------------------------------------
 
     def init(self) -> Operation[None]:
         """init_transactions(): fence older producers with this id, finish or abort what they left, get an identity."""
@@ -317,7 +333,9 @@ class TransactionManager:
         self._opened_at = yield from now()
         self._to(Txn.OPEN)
 
-    def send_offsets(self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: ConsumerGroupMetadata) -> Operation[None]:
+    def send_offsets(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: ConsumerGroupMetadata
+    ) -> Operation[None]:
         """send_offsets_to_transaction(): commit consumer offsets with the transaction (KIP-447)."""
         if self.state is not Txn.OPEN:
             self._refuse("send_offsets_to_transaction()")
@@ -339,7 +357,9 @@ class TransactionManager:
         self._started = True
         yield from self._commit_offsets(offsets, group)
 
-    def _commit_offsets(self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: ConsumerGroupMetadata) -> Operation[None]:
+    def _commit_offsets(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: ConsumerGroupMetadata
+    ) -> Operation[None]:
         topics: dict[str, list[TxnOffsetCommitRequestPartition]] = {}
         for (topic, partition), committed in offsets.items():
             topics.setdefault(topic, []).append(
@@ -400,7 +420,10 @@ class TransactionManager:
         if self._started:
             identity = self.sequences.identity
             end = EndTxnRequest(
-                transactional_id=self._id(), producer_id=identity.producer_id, producer_epoch=identity.epoch, committed=committed
+                transactional_id=self._id(),
+                producer_id=identity.producer_id,
+                producer_epoch=identity.epoch,
+                committed=committed,
             )
             response = yield from self._ask(
                 CoordinatorKind.TRANSACTION,
@@ -484,7 +507,8 @@ class TransactionManager:
         request: Callable[[int | None], Request[R]],
         error_code: Callable[[R], int],
     ) -> Operation[R]:
-        """Send to the coordinator until it answers for good; the caller's time-out ends it otherwise. Errors set the transaction's state."""
+        """Send to the coordinator until it answers for good; the caller's time-out ends it otherwise. Errors set the
+        transaction's state."""
         attempts = 0
         while True:
             try:
@@ -502,7 +526,9 @@ class TransactionManager:
                     self._failed(error)
                 if error.action is Action.FIND_COORDINATOR and kind is not None:
                     self._coordinators.forget(kind, key)
-            yield from sleep(min(self._settings.retry_backoff_s * 2 ** min(attempts, 20), self._settings.retry_backoff_max_s))
+            yield from sleep(
+                min(self._settings.retry_backoff_s * 2 ** min(attempts, 20), self._settings.retry_backoff_max_s)
+            )
             attempts += 1
 
     def _failed(self, error: KafkaError) -> None:
@@ -515,20 +541,23 @@ class TransactionManager:
         raise explained
 
     def _explain(self, error: Exception) -> Exception:
-        """Tell apart what the broker answers alike: a newer producer with this id, or our own transaction that took too long."""
+        """Tell apart what the broker answers alike: a newer producer with this id, or our own transaction that took too
+        long."""
         if isinstance(error, (InvalidProducerEpoch, ProducerFenced)) and self.transactional:
             limit_s = self._settings.transaction_timeout_ms / 1000
             open_s = self._clock.now() - self._opened_at
             if self.state in (Txn.OPEN, Txn.COMMITTING, Txn.ABORTING, Txn.ABORTABLE) and open_s >= limit_s:
                 return TransactionTimedOut(
-                    f"the transaction was open for {open_s:.1f} s, longer than transaction_timeout_ms allows ({limit_s:.1f} s), so the "
-                    "broker aborted it: nothing of it is visible. Call init_transactions() to go on, or close the producer",
+                    f"the transaction was open for {open_s:.1f} s, longer than transaction_timeout_ms allows "
+                    f"({limit_s:.1f} s), so the broker aborted it: nothing of it is visible. "
+                    "Call init_transactions() to go on, or close the producer",
                     transactional_id=self.transactional_id,
                 )
             return ProducerFenced(transactional_id=self.transactional_id)
         if isinstance(error, (UnknownMemberId, IllegalGeneration, FencedInstanceId, StaleMemberEpoch)):
             return CommitFailed(
-                f"the consumer is no longer a member of its group ({error}); abort the transaction, its records go to the next owner",
+                f"the consumer is no longer a member of its group ({error}); abort the transaction, "
+                "its records go to the next owner",
                 transactional_id=self.transactional_id,
             )
         return error

@@ -1,8 +1,10 @@
-"""A record batch (v2) under construction, in place: the buffer itself holds all state, from the first append to the bytes on the wire.
+"""A record batch (v2) under construction, in place: the buffer itself holds all state, from the first append to the
+bytes on the wire.
 
-The producer's hot path. ``append`` keeps the header's length, count, last offset delta and timestamps current, so that the buffer is at any time a
-whole batch but for producer id, attributes and CRC, which ``seal`` writes. Native when it can be (see ``_accel.c``); the twin here gives the same bytes.
-Stateless functions over a bytearray; the caller holds whatever lock the buffer needs.
+The producer's hot path. ``append`` keeps the header's length, count, last offset delta and timestamps current, so that
+the buffer is at any time a whole batch but for producer id, attributes and CRC, which ``seal`` writes. Native when it
+can be (see ``_accel.c``); the twin here gives the same bytes. Stateless functions over a bytearray; the caller holds
+whatever lock the buffer needs.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ Header = tuple[str, "bytes | None"]
 
 
 def begin(buffer: bytearray) -> None:
-    """Make an empty batch at the start of ``buffer``; whatever a former user left there is overwritten as records come."""
+    """Make an empty batch at the start of ``buffer``; what a former user left is overwritten as records come."""
     buffer[:HEADER_BYTES] = _FRESH
 
 
@@ -77,9 +79,15 @@ def _header_bytes(headers: Sequence[Header]) -> bytes:
 
 
 def append(
-    buffer: bytearray, limit: int, timestamp: int, key: bytes | None, value: bytes | None, headers: Sequence[Header] | None
+    buffer: bytearray,
+    limit: int,
+    timestamp: int,
+    key: bytes | None,
+    value: bytes | None,
+    headers: Sequence[Header] | None,
 ) -> int:
-    """Add a record; gives its index in the batch, or -1 when it would take the batch past ``limit`` bytes (nothing is changed then)."""
+    """Add a record; gives its index in the batch, or -1 when it would take the batch past ``limit`` bytes (nothing is
+    changed then)."""
     position = _LENGTH.unpack_from(buffer, _LENGTH_AT)[0] + 12
     last_delta, base_timestamp, max_timestamp = _STATE.unpack_from(buffer, _STATE_AT)
     index: int = last_delta + 1
@@ -124,9 +132,11 @@ def seal(
     base_sequence: int = -1,
     transactional: bool = False,
 ) -> bytes:
-    """The batch as it goes on the wire. The buffer stays as it is, so a batch can be sealed again under another epoch or sequence.
+    """The batch as it goes on the wire. The buffer stays as it is, so a batch can be sealed again under another epoch
+    or sequence.
 
-    A copy on purpose: the request owns its bytes, and a buffer that goes back to the pool can never change a request that is still out.
+    A copy on purpose: the request owns its bytes, and a buffer that goes back to the pool can never change a request
+    that is still out.
     """
     size = size_bytes(buffer)
     attributes = int(compression) | (TRANSACTIONAL_BIT if transactional else 0)

@@ -288,7 +288,8 @@ def test_split_parts_take_over_futures_and_callbacks() -> None:
         return lambda metadata, error: seen.append(index)
 
     futures = [
-        bench.accumulator.append(bench.topic, 0, index, None, b"x" * 100, None, note(index), deadline=0.0) for index in range(15)
+        bench.accumulator.append(bench.topic, 0, index, None, b"x" * 100, None, note(index), deadline=0.0)
+        for index in range(15)
     ]
     bench.clock.time += 1
     [batch] = bench.drain()[0]

@@ -72,7 +72,8 @@ def test_a_waiter_that_leaves_after_it_was_served_gives_the_buffer_to_the_next()
 
 
 class PoolMachine(RuleBasedStateMachine):
-    """Random traffic: whatever happens, bytes held and bytes available add up, and the head of the queue is never passed."""
+    """Random traffic: whatever happens, bytes held and bytes available add up, and the head of the queue is never
+    passed."""
 
     @initialize(total=st.integers(20, 200), poolable=st.integers(1, 20))
     def start(self, total: int, poolable: int) -> None:

@@ -177,13 +177,21 @@ def test_lost_answers_and_refusals_never_lose_double_or_reorder(seed: int) -> No
             numbers.restart(TP, arrived.base_sequence)
             continue
         lost_before = chance.random() < 0.2
-        outcome = "" if lost_before else broker.append(arrived.producer_epoch, arrived.base_sequence, arrived.record_count, number)
+        outcome = (
+            ""
+            if lost_before
+            else broker.append(arrived.producer_epoch, arrived.base_sequence, arrived.record_count, number)
+        )
         if outcome == "ok" and chance.random() >= 0.2:
             numbers.acknowledged(arrived, 0)
             continue
         arrived.attempts += 1  # no answer, or refused because an earlier one is missing
         position = 0
-        while position < len(waiting) and waiting[position].base_sequence != NO_SEQUENCE and identity[id(waiting[position])] < number:
+        while (
+            position < len(waiting)
+            and waiting[position].base_sequence != NO_SEQUENCE
+            and identity[id(waiting[position])] < number
+        ):
             position += 1
         waiting.insert(position, arrived)
     assert not waiting
