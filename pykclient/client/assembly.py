@@ -8,15 +8,16 @@ milliseconds become seconds for the network and where credentials are handed to 
 from __future__ import annotations
 
 import math
-import os
+import secrets
 from dataclasses import dataclass, replace
 from itertools import count
+from random import Random
 
 from pykclient.client.engine import Engine
 from pykclient.client.metadata import MetadataManager, MetadataSettings
 from pykclient.client.tls_options import tls_context
 from pykclient.config import CommonConfig, ConsumerConfig, ProducerConfig
-from pykclient.net.connection import Random, Security
+from pykclient.net.connection import Security
 from pykclient.net.network_client import NetworkClient, NetworkSettings
 from pykclient.net.reactor import Reactor, SystemClock
 from pykclient.net.sasl import client_exchange
@@ -34,13 +35,15 @@ class ClientParts:
     network: NetworkClient
     metadata: MetadataManager
     clock: Clock
+    random: Random
     client_id: str
 
 
-def assemble(config: CommonConfig, *, kind: str, random: Random) -> ClientParts:
+def assemble(config: CommonConfig, *, kind: str) -> ClientParts:
     """Everything but the managers of its own kind."""
     client_id = config.client_id or f"pykclient-{kind}-{next(_numbers)}"
     clock = SystemClock()
+    random = Random()
     reactor = Reactor(
         name=client_id,
         options=SocketOptions(
@@ -50,7 +53,7 @@ def assemble(config: CommonConfig, *, kind: str, random: Random) -> ClientParts:
     network = NetworkClient(reactor, _network_settings(config, client_id), rng=random)
     metadata = MetadataManager(_metadata_settings(config), network, rng=random)
     engine = Engine(reactor, clock, network, [metadata], name=client_id)
-    return ClientParts(engine, network, metadata, clock, client_id)
+    return ClientParts(engine, network, metadata, clock, random, client_id)
 
 
 def _network_settings(config: CommonConfig, client_id: str) -> NetworkSettings:
@@ -78,7 +81,7 @@ def _security(config: CommonConfig) -> Security:
     return Security(
         tls=tls,
         sasl_mechanism=config.sasl_mechanism,
-        sasl=lambda endpoint: client_exchange(config, os.urandom),
+        sasl=lambda endpoint: client_exchange(config, secrets.token_bytes),
     )
 
 

@@ -8,16 +8,23 @@ leaves; knows nothing of sockets or requests.
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
 
 from pykclient.errors import BufferExhausted, ClientClosed, RecordTooLarge
 from pykclient.net.transport import Clock
 from pykclient.producer.batch import Delivery, ProducerBatch, RecordFuture
 from pykclient.producer.buffer_pool import BufferPool, Waiter
 from pykclient.producer.partitioners import Partitions, Random, StickyPartition
+from pykclient.producer.queues import (
+    AccumulatorSettings,
+    Leaders,
+    PartitionQueue,
+    Ready,
+    Sequencer,
+    TopicQueues,
+    precedes,
+    settled,
+)
 from pykclient.protocol import batch_builder
 from pykclient.types import RecordMetadata, TopicPartition
 
@@ -28,86 +35,6 @@ _new_future = tuple.__new__
 # A compressed batch may take this many standard buffers before compression; beyond, the gain in size no longer pays for
 # the wait.
 _MAX_STANDARD_BUFFERS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class AccumulatorSettings:
-    """What the accumulator takes from the producer's configuration, in seconds and bytes."""
-
-    batch_bytes: int
-    linger_s: float
-    buffer_bytes: int
-    delivery_timeout_s: float
-    retry_backoff_s: float
-    retry_backoff_max_s: float
-    max_block_s: float = 60.0
-    compressed: bool = False
-    adaptive: bool = True
-    availability_timeout_s: float = 0.0
-
-
-class Sequencer(Protocol):
-    """What the accumulator asks of idempotence (transactions.py): may this batch leave now, and which sequence does it
-    get."""
-
-    def may_drain(self, batch: ProducerBatch) -> bool:
-        """False holds the partition back: no producer id yet, not part of the transaction yet, or an earlier batch is
-        unresolved."""
-        ...
-
-    def assign(self, batch: ProducerBatch) -> None:
-        """Give the batch producer id, epoch and sequence if it has none, and note it as in flight."""
-        ...
-
-    @property
-    def completing(self) -> bool:
-        """A transaction is being committed or aborted: nothing lingers."""
-        ...
-
-
-class Leaders(Protocol):
-    """What the accumulator asks of the cluster view."""
-
-    def leader(self, topic_partition: TopicPartition) -> tuple[int, int] | None:
-        """(node id, leader epoch), or None while there is no leader."""
-        ...
-
-
-@dataclass(slots=True, eq=False)
-class PartitionQueue:
-    """The batches of one partition in the order they must leave. Only the last one takes records."""
-
-    topic_partition: TopicPartition
-    batches: deque[ProducerBatch] = field(default_factory=deque)
-    muted: bool = False
-    last_leader_epoch: int = -1
-
-
-@dataclass(slots=True, eq=False)
-class TopicQueues:
-    """A topic's queues, its sticky partition and its compression ratio as last seen."""
-
-    topic: str
-    partitions: Partitions
-    sticky: StickyPartition
-    queues: dict[int, PartitionQueue] = field(default_factory=dict)
-    compression_ratio: float = 1.0
-
-    def queue(self, partition: int) -> PartitionQueue:
-        """The partition's queue, made on first use."""
-        queue = self.queues.get(partition)
-        if queue is None:
-            queue = self.queues[partition] = PartitionQueue(TopicPartition(self.topic, partition))
-        return queue
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """Which nodes have something to take now, when to look again, and which topics have records but no leader."""
-
-    nodes: set[int]
-    wake_at: float
-    leaderless_topics: set[str]
 
 
 class RecordAccumulator:
@@ -342,11 +269,11 @@ class RecordAccumulator:
             waiting_for = list(self._incomplete)
         self._wake_sender()
         try:
-            self.wait_until(lambda: all(map(_settled, waiting_for)), timeout_s)
+            self.wait_until(lambda: all(map(settled, waiting_for)), timeout_s)
         finally:
             with self._lock:
                 self._flushes -= 1
-        return sum(batch.record_count for batch in waiting_for if not _settled(batch))
+        return sum(batch.record_count for batch in waiting_for if not settled(batch))
 
     # ---- the Sender --------------------------------------------------------------------------------------------------
 
@@ -507,7 +434,7 @@ class RecordAccumulator:
         queue = self._topics[batch.topic_partition.topic].queue(batch.topic_partition.partition)
         position = 0
         if batch.has_sequence:
-            while position < len(queue.batches) and _precedes(queue.batches[position], batch):
+            while position < len(queue.batches) and precedes(queue.batches[position], batch):
                 position += 1
         queue.batches.insert(position, batch)
 
@@ -624,15 +551,3 @@ class RecordAccumulator:
 
 
 _NOTHING = bytearray()
-
-
-def _settled(batch: ProducerBatch) -> bool:
-    if batch.children is not None:
-        return all(_settled(child) for _, child in batch.children)
-    return batch.delivery is not None
-
-
-def _precedes(queued: ProducerBatch, batch: ProducerBatch) -> bool:
-    """Whether a queued batch must leave before this one. Sequences wrap, so the sign of the distance decides, not the
-    size."""
-    return queued.has_sequence and ((batch.base_sequence - queued.base_sequence) & 0x7FFFFFFF) < 0x40000000

@@ -13,7 +13,6 @@ import logging
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from random import Random
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
@@ -30,16 +29,18 @@ from pykclient.errors import (
     UsageError,
 )
 from pykclient.plugins import Partitioner, serializer_function
-from pykclient.producer.accumulator import AccumulatorSettings, Callback, RecordAccumulator, TopicQueues
+from pykclient.producer.accumulator import Callback, RecordAccumulator
 from pykclient.producer.batch import RecordFuture
 from pykclient.producer.metrics import ProducerMetrics
 from pykclient.producer.partitioners import (
     Partitions,
+    Random,
     RoundRobin,
     UniformStickyPartition,
     hash_partitioner,
     random_partitioner,
 )
+from pykclient.producer.queues import AccumulatorSettings, TopicQueues
 from pykclient.producer.sender import Sender, SenderSettings
 from pykclient.producer.transactions import TransactionManager, TransactionSettings
 from pykclient.protocol import batch_builder
@@ -63,12 +64,12 @@ class KafkaProducer(Generic[K, V]):
     def __init__(self, options: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
         self._config = config = read_options(ProducerConfig, options, **keywords)
         self._closed = False
-        self._random = Random()
         self._metrics = ProducerMetrics()
-        self._parts: ClientParts = assemble(config, kind="producer", random=self._random)
+        self._parts: ClientParts = assemble(config, kind="producer")
         self._engine = self._parts.engine
         self._metadata = self._parts.metadata
         self._clock = self._parts.clock
+        self._random = self._parts.random
         self._max_block_s = config.max_block_ms / 1000
         self._serialize_key = None if config.key_serializer is None else serializer_function(config.key_serializer)
         self._serialize_value = (

@@ -32,9 +32,9 @@ MEETING_ROOMS = {"cli"}
 # Rooms that may use less of a lower layer than others. A follower is a client of its leader, and nothing more.
 ONLY = {("broker", "client"): {"client.engine"}}
 
-LIVE = {"net.reactor"}
+LIVE = {"net.reactor", "net.sockets", "net.tls", "net.workers"}
 """All live I/O: sockets, TLS, DNS, the real clock."""
-DOORS = {"net.reactor", "client.engine", "producer.accumulator", "consumer.fetcher"}
+DOORS = {"net.reactor", "net.workers", "client.engine", "producer.accumulator", "consumer.fetcher"}
 """Where threads meet: the wake-up, the mailbox, the accumulator, the fetch buffer."""
 RUNNERS = {"broker.cluster"}
 """Runs one thread per broker."""
@@ -53,8 +53,8 @@ ALLOWED: dict[str, set[str]] = {
     # A produce future can be awaited: it finds the running loop at that moment and knows it no further.
     "asyncio": {"producer.batch"},
     # Chance is passed in; these make the source that is passed.
-    "random": LIVE | {"client.engine"} | RUNNERS,
-    "secrets": LIVE | {"client.engine"} | RUNNERS,
+    "random": LIVE | {"client.assembly"} | RUNNERS,
+    "secrets": LIVE | {"client.assembly"} | RUNNERS,
     # Modules are imported by name only from fixed tables of our own.
     "importlib": {"__init__", "protocol.messages", "protocol.accel"},
 }

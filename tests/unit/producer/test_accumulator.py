@@ -9,9 +9,10 @@ from collections.abc import Callable
 import pytest
 
 from pykclient.errors import BufferExhausted, ClientClosed, RecordTooLarge
-from pykclient.producer.accumulator import AccumulatorSettings, RecordAccumulator, TopicQueues
+from pykclient.producer.accumulator import RecordAccumulator
 from pykclient.producer.batch import Delivery, ProducerBatch, RecordFuture
 from pykclient.producer.partitioners import Partitions
+from pykclient.producer.queues import AccumulatorSettings, TopicQueues
 from pykclient.producer.splitting import split
 from pykclient.types import TopicPartition
 
