@@ -25,13 +25,13 @@ from pykclient.broker.image import (
     MetadataImage,
     QuotaEntity,
     QuotaPut,
-    ScramCredential,
     ScramPut,
     TopicPut,
 )
 from pykclient.broker.log_config import ConfigType, LogOption
 from pykclient.broker.topic_changes import Decision
 from pykclient.errors import ErrorCode
+from pykclient.net.scram import ScramCredential
 
 Outcome = tuple[ErrorCode, "str | None"]
 DONE: Outcome = (ErrorCode.NONE, None)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeAlias
 
 from pykclient.broker.authorizer import AclBinding
+from pykclient.net.scram import ScramCredential
 from pykclient.net.transport import Endpoint
 
 NO_LEADER = -1
@@ -48,19 +49,6 @@ class TopicImage:
     topic_id: uuid.UUID
     partitions: tuple[PartitionImage, ...]
     configs: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ScramCredential:
-    """What a broker stores instead of a password. Its repr shows nothing that helps an attacker."""
-
-    salt: bytes
-    stored_key: bytes
-    server_key: bytes
-    iterations: int
-
-    def __repr__(self) -> str:
-        return f"ScramCredential(iterations={self.iterations})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,6 @@ from pykclient.broker.image import (
     PartitionImage,
     ProducerIdsAllocated,
     QuotaPut,
-    ScramCredential,
     ScramPut,
     TopicImage,
     TopicPut,
@@ -34,6 +33,7 @@ from pykclient.broker.image import (
     apply_changes,
 )
 from pykclient.errors import FatalError
+from pykclient.net.scram import ScramCredential
 
 LINES_BEFORE_SNAPSHOT = 2_000
 
@@ -242,7 +242,7 @@ def decode_change(entry: dict[str, Any]) -> Change:
         if stored is None:
             return ScramPut(entry["user"], entry["mechanism"], None)
         salt, stored_key, server_key = map(base64.b64decode, stored[:3])
-        return ScramPut(entry["user"], entry["mechanism"], ScramCredential(salt, stored_key, server_key, stored[3]))
+        return ScramPut(entry["user"], entry["mechanism"], ScramCredential(salt, stored[3], stored_key, server_key))
     if kind == QuotaPut.KIND:
         return QuotaPut(tuple((pair[0], pair[1]) for pair in entry["entity"]), entry["values"])
     if kind == FeaturePut.KIND:

@@ -23,11 +23,11 @@ from pykclient.broker.authorizer import (
     ResourceType,
 )
 from pykclient.broker.config_changes import Outcome
-from pykclient.broker.image import ScramCredential
 from pykclient.broker.node_view import NodeView, allowed, then
 from pykclient.broker.request import RequestContext
 from pykclient.errors import ErrorCode
 from pykclient.net.completion import Completion
+from pykclient.net.scram import ScramCredential
 from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
@@ -209,13 +209,7 @@ def credential_from_salted(mechanism: int, salt: bytes, salted_password: bytes, 
     name = SCRAM_HASHES[mechanism]
     client_key = hmac.digest(salted_password, b"Client Key", name)
     stored_key = hashlib.new(name, client_key).digest()
-    return ScramCredential(bytes(salt), stored_key, hmac.digest(salted_password, b"Server Key", name), iterations)
-
-
-def credential_from_password(mechanism: int, password: str, salt: bytes, iterations: int) -> ScramCredential:
-    """What to store for a password given in the configuration of an embedded cluster."""
-    salted = hashlib.pbkdf2_hmac(SCRAM_HASHES[mechanism], password.encode(), salt, iterations)
-    return credential_from_salted(mechanism, salt, salted, iterations)
+    return ScramCredential(bytes(salt), iterations, stored_key, hmac.digest(salted_password, b"Server Key", name))
 
 
 def _scram_problems(request: AlterUserScramCredentialsRequest) -> dict[str, Outcome]:

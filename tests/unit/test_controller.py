@@ -16,10 +16,11 @@ from pykclient.broker.authorizer import AclBinding, AclFilter, Operation, Patter
 from pykclient.broker.config_changes import Alteration, AlterOperation, ConfigResource
 from pykclient.broker.configs import BrokerConfig
 from pykclient.broker.controller import Controller, ControllerLink, ControllerState
-from pykclient.broker.image import NO_TOPIC_ID, BrokerImage, MetadataImage, ScramCredential
+from pykclient.broker.image import NO_TOPIC_ID, BrokerImage, MetadataImage
 from pykclient.broker.journal import FileJournal, MemoryJournal, snapshot
 from pykclient.broker.topic_changes import Decision, TopicSpec
 from pykclient.errors import ErrorCode, FatalError
+from pykclient.net.scram import ScramCredential
 from pykclient.net.transport import Endpoint
 
 
@@ -198,7 +199,7 @@ def fill(controller: Controller) -> None:
     controller.run(lambda s: topic_changes.delete_topics(s.image, s.config, [("gone", NO_TOPIC_ID)]))
     binding = AclBinding(ResourceType.TOPIC, "o", PatternType.PREFIXED, "User:a", "*", Operation.READ, Permission.ALLOW)
     controller.run(lambda s: config_changes.create_acls([binding]))
-    credential = ScramCredential(b"salt", b"stored", b"server", 4096)
+    credential = ScramCredential(b"salt", 4096, b"stored", b"server")
     controller.run(lambda s: config_changes.alter_scram(s.image, [], [("alice", 1, credential)]))
     entity = (("client-id", None), ("user", "alice"))
     controller.run(
@@ -386,7 +387,7 @@ def test_deleting_a_user_that_is_not_there_is_said() -> None:
 
 
 def test_a_credential_never_shows_its_keys() -> None:
-    assert "stored" not in repr(ScramCredential(b"salt", b"stored", b"server", 4096))
+    assert "stored" not in repr(ScramCredential(b"salt", 4096, b"stored", b"server"))
 
 
 def test_unknown_broker_settings_are_refused_and_keyword_names_understood() -> None:
