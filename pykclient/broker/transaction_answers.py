@@ -6,11 +6,11 @@ broker node's thread. Must never decide anything about a transaction.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from pykclient.broker.request import RequestContext
+from pykclient.broker.topic_regex import TopicRegex
 from pykclient.broker.transaction_markers import error_code
 from pykclient.broker.transaction_records import by_topic
 from pykclient.broker.transaction_state import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, Transaction
@@ -30,7 +30,6 @@ from pykclient.types import TopicPartition
 T = TypeVar("T")
 R = TypeVar("R")
 Codes = dict[TopicPartition, ErrorCode]
-PATTERN_CHARACTERS_MAX = 249
 
 # The first version of a writing request whose clients know TRANSACTION_ABORTABLE (KIP-890).
 _FIRST_VERSION_WITH_ABORTABLE: Mapping[int, int] = {ApiKey.PRODUCE: 11, ApiKey.TXN_OFFSET_COMMIT: 4}
@@ -111,16 +110,13 @@ def codes_of(response: AddPartitionsToTxnResponse, partitions: list[TopicPartiti
     }
 
 
-def id_pattern(text: str | None) -> re.Pattern[str] | None:
-    if not text:
-        return None
-    if len(text) > PATTERN_CHARACTERS_MAX:
-        raise re.error("too long")
-    return re.compile(text)
+def id_pattern(text: str | None) -> TopicRegex | None:
+    """The pattern of a listing; Kafka matches with RE2 here too, so no pattern can stall the node."""
+    return TopicRegex(text) if text else None
 
 
 def passes_filters(
-    transaction: Transaction, request: ListTransactionsRequest, pattern: re.Pattern[str] | None, wall_ms: int
+    transaction: Transaction, request: ListTransactionsRequest, pattern: TopicRegex | None, wall_ms: int
 ) -> bool:
     if request.producer_id_filters and transaction.producer_id not in request.producer_id_filters:
         return False
@@ -128,4 +124,4 @@ def passes_filters(
         return False
     if request.duration_filter >= 0 and wall_ms - transaction.start_ms <= request.duration_filter:
         return False
-    return pattern is None or pattern.fullmatch(transaction.transactional_id) is not None
+    return pattern is None or pattern.matches(transaction.transactional_id)

@@ -8,7 +8,6 @@ Runs on the broker node's thread; never blocks. Must never answer before what it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -50,7 +49,7 @@ from pykclient.broker.transaction_state import (
     ProducerIdentity,
     Transaction,
 )
-from pykclient.errors import BrokerError, ErrorCode
+from pykclient.errors import BrokerError, ErrorCode, InvalidRegularExpression
 from pykclient.net.completion import Completion
 from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
@@ -469,7 +468,7 @@ class TransactionCoordinator:
             return ListTransactionsResponse(error_code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
         try:
             pattern = id_pattern(request.transactional_id_pattern)
-        except re.error:
+        except InvalidRegularExpression:
             return ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
         active = [p for p in partitions if self.runtime.state(p) is ShardState.ACTIVE]
         found = [
