@@ -209,7 +209,7 @@ def _snappy_claimed_size(block: memoryview) -> int:
 
 # --- lz4 frames as Kafka writes them: independent blocks of 64 KiB, no checksums but the header's
 
-_LZ4_MAGIC = 0x184D2204
+_LZ4_MAGIC_BYTES = b"\x04\x22\x4d\x18"
 _LZ4_BLOCK_BYTES = 64 * 1024
 _LZ4_DESCRIPTOR = b"\x60\x40"
 _LZ4_STORED = 0x80000000
@@ -217,14 +217,13 @@ _LZ4_HC_LEVEL_MAX = 12
 
 
 def _lz4_compress(data: Buffer, level: int | None, magic: int) -> bytes:
-    header = _UINT32_LE.pack(_LZ4_MAGIC) + _LZ4_DESCRIPTOR
-    # The first Kafka clients hashed the magic number too, and message set v0 has kept that for ever (KAFKA-3160).
-    checksum = _xxh32_short(header if magic == 0 else _LZ4_DESCRIPTOR)
-    parts: list[Buffer] = [header, bytes([(checksum >> 8) & 0xFF])]
+    if level is not None:
+        return _lz4_compress_with_level(data, level, magic)
+    parts: list[Buffer] = [_LZ4_MAGIC_BYTES, _LZ4_DESCRIPTOR, _lz4_header_checksum(_LZ4_DESCRIPTOR, magic)]
     view = memoryview(data)
     for start in range(0, len(view), _LZ4_BLOCK_BYTES):
         block = view[start : start + _LZ4_BLOCK_BYTES]
-        packed = bytes(_lz4_block(block, level))
+        packed = bytes(cramjam.lz4.compress_block(block, store_size=False))
         if len(packed) < len(block):
             parts.append(_UINT32_LE.pack(len(packed)))
             parts.append(packed)
@@ -235,17 +234,27 @@ def _lz4_compress(data: Buffer, level: int | None, magic: int) -> bytes:
     return b"".join(parts)
 
 
-def _lz4_block(block: memoryview, level: int | None) -> cramjam.Buffer:
-    if level is None:
-        return cramjam.lz4.compress_block(block, store_size=False)
-    # Java's levels go to 17, the library's to 12; both mean "as small as you can" at the top.
-    return cramjam.lz4.compress_block(
-        block, mode="high_compression", compression=min(level, _LZ4_HC_LEVEL_MAX), store_size=False
+def _lz4_compress_with_level(data: Buffer, level: int, magic: int) -> bytes:
+    # The library has levels for frames only. Java's levels go to 17, its own to 12; both mean "as small as you can" at
+    # the top.
+    compressor = cramjam.lz4.Compressor(
+        level=min(level, _LZ4_HC_LEVEL_MAX), content_checksum=False, block_linked=False
     )
+    compressor.compress(data)
+    frame = bytes(compressor.finish())
+    header_size = 7 + (8 if frame[4] & 0x08 else 0)
+    checksum = _lz4_header_checksum(frame[4 : header_size - 1], magic)
+    return b"".join((frame[: header_size - 1], checksum, frame[header_size:]))
+
+
+def _lz4_header_checksum(descriptor: bytes, magic: int) -> bytes:
+    # The first Kafka clients hashed the magic number too, and message set v0 has kept that for ever (KAFKA-3160).
+    hashed = _xxh32_short(_LZ4_MAGIC_BYTES + descriptor if magic == 0 else descriptor)
+    return bytes([(hashed >> 8) & 0xFF])
 
 
 def _lz4_decompress(data: memoryview, magic: int, bytes_max: int) -> Buffer:
-    if len(data) < 7 or _UINT32_LE.unpack_from(data)[0] != _LZ4_MAGIC:
+    if len(data) < 7 or data[:4] != _LZ4_MAGIC_BYTES:
         raise CorruptRecordError("records are no valid lz4 stream: wrong magic number")
     flags, block_descriptor = data[4], data[5]
     header_size = 7 + (8 if flags & 0x08 else 0)
@@ -255,9 +264,9 @@ def _lz4_decompress(data: memoryview, magic: int, bytes_max: int) -> Buffer:
     end, bound = _lz4_walk(data, header_size, flags, 1 << (8 + 2 * size_code))
     frame: Buffer = data[:end]
     if magic == 0:
-        descriptor = bytes(data[4 : header_size - 1])
-        fixed = bytes([(_xxh32_short(descriptor) >> 8) & 0xFF])
-        frame = b"".join((data[: header_size - 1], fixed, data[header_size:end]))
+        # Whatever checksum stands there, Java does not look at it in v0; the library does.
+        checksum = _lz4_header_checksum(bytes(data[4 : header_size - 1]), 1)
+        frame = b"".join((data[: header_size - 1], checksum, data[header_size:end]))
     output = bytearray(min(bound, bytes_max))
     try:
         size = int(cramjam.lz4.decompress_into(frame, output))
