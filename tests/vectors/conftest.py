@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-VECTORS = Path(os.environ.get("PYKCLIENT_VECTORS") or Path(__file__).parent / "data")
+BUNDLED = Path(__file__).parent / "data"
+VECTORS = Path(os.environ.get("PYKCLIENT_VECTORS") or BUNDLED)
 
 
 def load_vectors(name: str) -> Iterator[dict[str, Any]]:
@@ -19,6 +20,12 @@ def load_vectors(name: str) -> Iterator[dict[str, Any]]:
     with gzip.open(VECTORS / f"{name}.jsonl.gz", "rt", encoding="ascii") as lines:
         for line in lines:
             yield json.loads(line)
+
+
+@pytest.fixture(scope="session")
+def bundled() -> bool:
+    """Whether the vectors are the project's own, whose numbers are known."""
+    return VECTORS.resolve() == BUNDLED
 
 
 @pytest.fixture(scope="session")

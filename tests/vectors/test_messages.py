@@ -100,7 +100,9 @@ def codec() -> Codec:
     return Codec()
 
 
-def test_every_message_is_read_as_kafka_reads_it_and_written_as_kafka_writes_it(vectors: Vectors, codec: Codec) -> None:
+def test_every_message_is_read_as_kafka_reads_it_and_written_as_kafka_writes_it(
+    vectors: Vectors, codec: Codec, bundled: bool
+) -> None:
     count = 0
     seen = set()
     for vector in vectors("messages"):
@@ -120,8 +122,9 @@ def test_every_message_is_read_as_kafka_reads_it_and_written_as_kafka_writes_it(
         assert message_class.read(memoryview(raw), version) == message, where
         count += 1
         seen.add((vector["name"], version))
-    assert count >= 8008
-    assert len(seen) == 728, "every version of every message has vectors"
+    assert count > 0
+    if bundled:
+        assert (count, len(seen)) == (8008, 728), "every version of every message has vectors"
 
 
 def test_headers_and_keys_are_as_in_the_vectors(vectors: Vectors, codec: Codec) -> None:

@@ -23,7 +23,9 @@ ENCODERS = {
 }
 
 
-def test_every_varint_is_read_and_written_as_java_does(vectors: Callable[[str], Iterator[dict[str, Any]]]) -> None:
+def test_every_varint_is_read_and_written_as_java_does(
+    vectors: Callable[[str], Iterator[dict[str, Any]]], bundled: bool
+) -> None:
     count = 0
     for vector in vectors("varints"):
         count += 1
@@ -35,7 +37,7 @@ def test_every_varint_is_read_and_written_as_java_does(vectors: Callable[[str], 
         assert (value, position - 1) == (vector["value"], vector.get("consumed", len(raw))), vector
         if not vector.get("decodeOnly"):
             assert ENCODERS[vector["kind"]](vector["value"]) == raw, vector
-    assert count >= 1134
+    assert count == 1134 if bundled else count > 0
 
 
 def is_refused(read: Callable[[bytes, int], tuple[int, int]], raw: bytes) -> bool:

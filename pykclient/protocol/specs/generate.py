@@ -110,7 +110,7 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 from enum import IntEnum
-from types import ModuleType
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -136,12 +136,10 @@ class ApiInfo:
     latest_version_unstable: bool
 
     def request_class(self) -> type[Message]:
-        found: type[Message] = getattr(self._module(), self.name + "Request")
-        return found
+        return _message_class(self.key.name.lower(), self.name + "Request")
 
     def response_class(self) -> type[Message]:
-        found: type[Message] = getattr(self._module(), self.name + "Response")
-        return found
+        return _message_class(self.key.name.lower(), self.name + "Response")
 
     def request_header_version(self, version: int) -> int:
         return 2 if self.flexible_from is not None and version >= self.flexible_from else 1
@@ -152,8 +150,11 @@ class ApiInfo:
             return 0
         return 1 if self.flexible_from is not None and version >= self.flexible_from else 0
 
-    def _module(self) -> ModuleType:
-        return importlib.import_module(f"{{__name__}}.{{self.key.name.lower()}}")
+
+@cache
+def _message_class(module: str, name: str) -> type[Message]:
+    found: type[Message] = getattr(importlib.import_module(f"{{__name__}}.{{module}}"), name)
+    return found
 
 
 _BROKER = ("broker",)
