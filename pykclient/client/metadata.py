@@ -118,6 +118,8 @@ class MetadataManager:
         for topic in topics:
             if topic not in self._topics:
                 self._wanted = True
+                if not self._attempts:
+                    self._retry_at = -math.inf  # The back-off is for questions that were answered, not for new ones.
             self._topics[topic] = self._now
 
     def set_topics(self, topics: Iterable[str]) -> None:

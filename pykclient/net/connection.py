@@ -329,8 +329,9 @@ class ClientConnection:
         exchange = self._exchange
         assert exchange is not None, "an exchange is under way"
 
+        first = self._rounds == 1
+
         def work() -> _SaslStep:
-            first = not challenge and self._rounds == 1
             response = exchange.step(challenge)
             # The last challenge (SCRAM's server signature) is only verified: nothing goes back.
             return _SaslStep(None if exchange.done and not response and not first else response)

@@ -120,7 +120,7 @@ class NetworkClient:
 
     def in_flight_count(self, node_id: int | None = None) -> int:
         """Requests awaiting an answer from this node (or from all), on all channels."""
-        return sum(link.in_flight_count for link in self._links.values() if node_id in (None, link.node_id))
+        return sum(len(link.in_flight()) for link in self._links.values() if node_id in (None, link.node_id))
 
     def silent_since(self, node_id: int, channel: Channel = Channel.MAIN) -> float | None:
         """Since when a node owes us an answer without sending a single byte; None when it owes nothing."""

@@ -57,7 +57,15 @@ class ServerRequest:
 class ServerConnection:
     """See the module. A ProtocolError out of any method means: close this connection, and harm no other."""
 
-    __slots__ = ("_authenticated", "_bytes_max", "_splitter", "_waiting", "_working_on", "requests_total")
+    __slots__ = (
+        "_authenticated",
+        "_bytes_max",
+        "_splitter",
+        "_waiting",
+        "_waiting_bytes",
+        "_working_on",
+        "requests_total",
+    )
 
     def __init__(self, *, bytes_max: int = REQUEST_BYTES_MAX, authenticated: bool = True) -> None:
         self.requests_total = 0
@@ -65,6 +73,7 @@ class ServerConnection:
         self._authenticated = authenticated
         self._splitter = FrameSplitter(bytes_max if authenticated else min(bytes_max, UNPROVEN_BYTES_MAX))
         self._waiting: deque[ServerRequest] = deque()
+        self._waiting_bytes = 0
         self._working_on: ServerRequest | None = None
 
     @property
@@ -85,12 +94,13 @@ class ServerConnection:
     @property
     def wants_pause(self) -> bool:
         """True while the peer sends faster than we answer: the server should stop reading until this is False."""
-        return len(self._waiting) >= WAITING_MAX
+        return len(self._waiting) >= WAITING_MAX or self._waiting_bytes >= self._bytes_max
 
     def receive(self, data: bytes) -> None:
         """Bytes from the peer."""
         for frame in self._splitter.feed(data):
             head = decode_request_header(frame)
+            self._waiting_bytes += len(frame)
             self._waiting.append(
                 ServerRequest(head.api_key, head.version, head.correlation_id, head.client_id, frame, head.position)
             )
@@ -100,6 +110,7 @@ class ServerConnection:
         if self._working_on is not None or not self._waiting:
             return None
         request = self._waiting.popleft()
+        self._waiting_bytes -= len(request.frame)
         # Checked here and not on arrival: what is pipelined behind the last SASL message is judged after it.
         if not self._authenticated and request.api_key not in BEFORE_AUTHENTICATION:
             raise ProtocolError("a request came before authentication", api=api(request.api_key).name)
