@@ -1,21 +1,28 @@
-"""The coordinator runtime: state machines whose every change is a record in an internal topic, and whose failover is replay.
+"""The coordinator runtime: state machines whose every change is a record in an internal topic, and whose failover is
+replay.
 
-A *shard* is the state of one partition of ``__consumer_offsets`` or ``__transaction_state``. An operation on a shard returns a ``Result``: the
-records to write and the reply to give. The runtime appends the records to the partition's log, applies them with ``replay``, waits until they
-are committed (the high watermark has passed them), and only then lets the reply out. There is no second persistence path.
-Runs on the broker node's thread; never blocks, never reads a clock.
+A *shard* is the state of one partition of ``__consumer_offsets`` or ``__transaction_state``. An operation on a shard
+returns a ``Result``: the records to write and the reply to give. The runtime appends the records to the partition's
+log, applies them with ``replay``, waits until they are committed (the high watermark has passed them), and only then
+lets the reply out. There is no second persistence path. Runs on the broker node's thread; never blocks, never reads a
+clock.
 
 How a room uses it (the group and the transaction coordinator do exactly this):
 
-- write a shard class that fulfils ``Shard``: ``replay`` is the only place where durable state changes, for live operations and at load alike;
-- ``runtime = CoordinatorRuntime("__transaction_state", log, timers, shard_factory)``; the factory is given the partition and its ``ShardTimers``;
-- ``runtime.elect(partition, leader_epoch, now=..., wall_ms=...)`` when this node starts to lead the partition, ``runtime.resign(partition)`` when it stops;
-- ``runtime.run(partition, lambda shard: shard.init_producer_id(...), now=..., wall_ms=...)`` gives a Completion of the reply. It fails with
-  ``NotCoordinator``, ``CoordinatorLoadInProgress`` or ``CoordinatorNotAvailable`` (log errors are translated), or with what the operation raised;
-- timers belong to a shard (``ShardTimers.schedule(key, delay_s, operation)``): the operation runs through ``run``, so it may return records too,
-  and the timers of a shard vanish with its leadership;
-- several operations may be in flight: state moves on as soon as the local append is accepted, replies leave in commit order. A reply
-  without records waits for the records before it, so nobody ever reads what a failover could take back.
+- write a shard class that fulfils ``Shard``: ``replay`` is the only place where durable state changes, for live
+  operations and at load alike;
+- ``runtime = CoordinatorRuntime("__transaction_state", log, timers, shard_factory)``; the factory is given the
+  partition and its ``ShardTimers``;
+- ``runtime.elect(partition, leader_epoch, now=..., wall_ms=...)`` when this node starts to lead the partition,
+  ``runtime.resign(partition)`` when it stops;
+- ``runtime.run(partition, lambda shard: shard.init_producer_id(...), now=..., wall_ms=...)`` gives a Completion of
+  the reply. It fails with ``NotCoordinator``, ``CoordinatorLoadInProgress`` or ``CoordinatorNotAvailable`` (log
+  errors are translated), or with what the operation raised;
+- timers belong to a shard (``ShardTimers.schedule(key, delay_s, operation)``): the operation runs through ``run``, so
+  it may return records too, and the timers of a shard vanish with its leadership;
+- several operations may be in flight: state moves on as soon as the local append is accepted, replies leave in commit
+  order. A reply without records waits for the records before it, so nobody ever reads what a failover could take
+  back.
 """
 
 from __future__ import annotations
@@ -46,12 +53,16 @@ R = TypeVar("R")
 S = TypeVar("S", bound="Shard")
 
 LOAD_BATCHES_PER_STEP = 2000
-"""A longer log is loaded over several turns of the node's loop, so that a big internal topic doesn't stall the node's other partitions."""
+"""A longer log is loaded over several turns of the node's loop, so that a big internal topic doesn't stall the node's
+other partitions.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorRecord:
-    """A key and a value as they stand in the internal topic, with Kafka's type and version prefixes; value None is a tombstone."""
+    """A key and a value as they stand in the internal topic, with Kafka's type and version prefixes; value None is a
+    tombstone.
+    """
 
     key: bytes
     value: bytes | None
@@ -59,14 +70,18 @@ class CoordinatorRecord:
 
 @dataclass(slots=True)
 class Result(Generic[R]):
-    """What an operation decided: records to write first, then the reply. ``reply`` may itself be pending (a JoinGroup that waits for others)."""
+    """What an operation decided: records to write first, then the reply. ``reply`` may itself be pending (a JoinGroup
+    that waits for others).
+    """
 
     reply: R | Completion[R]
     records: Sequence[CoordinatorRecord] = field(default_factory=list)
     replay: bool = True
     """False when the operation has changed the state already and the records only make it durable (classic groups)."""
     on_written: Callable[[BaseException | None], None] | None = None
-    """Called once the records are committed (None) or could not be written (the translated error); before the reply leaves."""
+    """Called once the records are committed (None) or could not be written (the translated error); before the reply
+    leaves.
+    """
 
 
 class Timers(Protocol):
@@ -95,7 +110,9 @@ class InternalLog(Protocol):
         producer_id: int = -1,
         producer_epoch: int = -1,
     ) -> Completion[int]:
-        """Append one batch (transactional when a producer id is given); completes with the next offset when it is committed."""
+        """Append one batch (transactional when a producer id is given); completes with the next offset when it is
+        committed.
+        """
         ...
 
     def append_marker(
@@ -120,7 +137,9 @@ class InternalLog(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LoadedBatch:
-    """One batch of an internal log, decoded for replay. For a control batch ``records`` is empty and ``commits`` says which marker it is."""
+    """One batch of an internal log, decoded for replay. For a control batch ``records`` is empty and ``commits`` says
+    which marker it is.
+    """
 
     base_offset: int
     producer_id: int
@@ -132,7 +151,9 @@ class LoadedBatch:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a replayed record stands. ``sequence`` grows with every record of the shard; ``producer_id`` is -1 outside transactions."""
+    """Where a replayed record stands. ``sequence`` grows with every record of the shard; ``producer_id`` is -1
+    outside transactions.
+    """
 
     sequence: int
     producer_id: int = -1
@@ -256,13 +277,16 @@ class CoordinatorRuntime(Generic[S]):
         self._shard_factory = shard_factory
         self._load_batches_per_step = load_batches_per_step
         self._led: dict[int, _Led[S]] = {}
-        # Timers are given monotonic time only; the wall clock of a timer's records follows from the last pair a caller gave.
+        # Timers are given monotonic time only; the wall clock of a timer's records follows from the last pair a
+        # caller gave.
         self._wall_ahead_ms = 0.0
 
     # Leadership
 
     def elect(self, partition: int, leader_epoch: int, *, now: float, wall_ms: int) -> None:
-        """This node leads the partition from ``leader_epoch`` on: load its log. An epoch that is not newer changes nothing."""
+        """This node leads the partition from ``leader_epoch`` on: load its log. An epoch that is not newer changes
+        nothing.
+        """
         self._observe(now, wall_ms)
         existing = self._led.get(partition)
         if existing is not None:
@@ -283,7 +307,9 @@ class CoordinatorRuntime(Generic[S]):
         self._load_some(partition, led, batches, now)
 
     def resign(self, partition: int) -> None:
-        """This node leads the partition no longer: every waiting reply fails with NotCoordinator, and the state is dropped."""
+        """This node leads the partition no longer: every waiting reply fails with NotCoordinator, and the state is
+        dropped.
+        """
         led = self._led.pop(partition, None)
         if led is None:
             return
@@ -357,7 +383,8 @@ class CoordinatorRuntime(Generic[S]):
     ) -> Completion[R]:
         """Run an operation on the partition's shard; completes with its reply once its records are committed.
 
-        With a producer id the records are written as part of that producer's transaction and count when its marker comes.
+        With a producer id the records are written as part of that producer's transaction and count when its marker
+        comes.
         """
         self._observe(now, wall_ms)
         try:
@@ -371,10 +398,10 @@ class CoordinatorRuntime(Generic[S]):
             return self._reply_when_committed(led, result)
         written = self._append(partition, result.records, now, wall_ms, producer_id, producer_epoch)
         if written.done and written.error is not None:
-            error = coordinator_error(written.error)
+            refused = coordinator_error(written.error)
             if result.on_written is not None:
-                result.on_written(error)
-            return Completion.failed(error)
+                result.on_written(refused)
+            return Completion.failed(refused)
         if result.replay:
             self._replay(led, result.records, producer_id, producer_epoch)
         else:
@@ -385,7 +412,9 @@ class CoordinatorRuntime(Generic[S]):
         return self._reply_when_committed(led, result)
 
     def end_transaction(self, partition: int, *, producer_id: int, producer_epoch: int, committed: bool) -> None:
-        """A marker has just been written into the partition's log (by whoever serves WriteTxnMarkers); no effect where this node has no shard."""
+        """A marker has just been written into the partition's log (by whoever serves WriteTxnMarkers); no effect
+        where this node has no shard.
+        """
         led = self._led.get(partition)
         if led is not None and led.state is ShardState.ACTIVE:
             led.shard.end_transaction(producer_id=producer_id, producer_epoch=producer_epoch, committed=committed)
@@ -429,7 +458,7 @@ class CoordinatorRuntime(Generic[S]):
         led.pending[outer] = None  # type: ignore[index]
 
         def finish(error: BaseException | None, value: R | None) -> None:
-            led.pending.pop(outer, None)  # type: ignore[call-overload]
+            led.pending.pop(outer, None)  # type: ignore[arg-type]
             if outer.done:
                 return
             if error is not None:
@@ -451,7 +480,11 @@ class CoordinatorRuntime(Generic[S]):
             else:
                 finish(None, result.reply)
 
-        (led.last_append or Completion.of(0)).add_callback(committed)
+        # An append that failed long ago must not fail those who come after it.
+        before = led.last_append
+        if before is None or before.done:
+            before = Completion.of(0)
+        before.add_callback(committed)
         return outer
 
     def _active(self, partition: int) -> _Led[S]:
