@@ -1,4 +1,6 @@
-"""Stand-ins for the node around a coordinator: a log that commits when told to, and timers over a clock moved by hand."""
+"""Stand-ins for the node around a coordinator: a log that commits when told to, and timers over a clock moved by
+hand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A group coordinator on a bench: topics from a dictionary, a log in memory, a clock moved by hand, clients as plain calls."""
+"""A group coordinator on a bench: topics from a dictionary, a log in memory, a clock moved by hand, clients as plain
+calls.
+"""
 
 from __future__ import annotations
 

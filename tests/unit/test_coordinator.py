@@ -75,9 +75,7 @@ class Bench:
         self.runtime = self.new_runtime(load_batches_per_step)
 
     def new_runtime(self, load_batches_per_step: int = 2000) -> CoordinatorRuntime[WordShard]:
-        return CoordinatorRuntime(
-            TOPIC, self.log, self.timers, WordShard, load_batches_per_step=load_batches_per_step
-        )
+        return CoordinatorRuntime(TOPIC, self.log, self.timers, WordShard, load_batches_per_step=load_batches_per_step)
 
     def elect(self, partition: int = 0, epoch: int = 1) -> None:
         self.runtime.elect(partition, epoch, now=self.timers.now, wall_ms=self.timers.wall_ms)
@@ -121,7 +119,7 @@ def test_reply_that_is_itself_pending_is_given_when_both_are_there() -> None:
     bench = Bench(commit_at_once=False)
     bench.elect()
     inner: Completion[str] = Completion()
-    outer = bench.runtime.run(
+    outer: Completion[str] = bench.runtime.run(
         0, lambda shard: Result(inner, [CoordinatorRecord(b"a", b"1")]), now=1.0, wall_ms=1000
     )
     inner.succeed("joined")
@@ -232,7 +230,7 @@ def test_resigning_fails_what_waits_with_not_coordinator() -> None:
     bench.elect()
     shard = bench.runtime.shard(0)
     inner: Completion[str] = Completion()
-    held = bench.runtime.run(0, lambda shard: Result(inner), now=1.0, wall_ms=1)
+    held: Completion[str] = bench.runtime.run(0, lambda shard: Result(inner), now=1.0, wall_ms=1)
     write = bench.put(b"a", b"1")
     bench.runtime.resign(0)
     assert isinstance(held.error, NotCoordinator)
