@@ -12,12 +12,16 @@ from pykclient.broker.authorizer import Authorizer, Operation, ResourceType
 from pykclient.broker.configs import BrokerConfig
 from pykclient.broker.controller import ControllerState
 from pykclient.broker.image import MetadataImage
-from pykclient.broker.request import RequestContext
+from pykclient.broker.request import Principal, RequestContext
 from pykclient.broker.topic_changes import Decision
 from pykclient.net.completion import Completion
 
 R = TypeVar("R")
 S = TypeVar("S")
+
+
+BROKER_PRINCIPAL = Principal("Broker", "internal")
+"""Who the brokers are to each other. No listener gives a client a principal of this kind."""
 
 
 class Link(Protocol):

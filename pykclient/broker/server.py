@@ -21,7 +21,7 @@ from pykclient.broker.error_replies import error_response, merge, split_by_topic
 from pykclient.broker.faults import FaultKind, FaultRule, Faults
 from pykclient.broker.image import MetadataImage
 from pykclient.broker.listeners import ListenerSpec
-from pykclient.broker.node_view import Link
+from pykclient.broker.node_view import BROKER_PRINCIPAL, Link
 from pykclient.broker.quotas import CONSUME, PRODUCE, Quotas
 from pykclient.broker.request import Handler, RequestContext
 from pykclient.broker.timing_wheel import TimingWheel, WheelTimers
@@ -30,8 +30,9 @@ from pykclient.net.completion import Completion
 from pykclient.net.sasl import Entropy, SaslServers
 from pykclient.net.server_connection import ServerConnection, ServerRequest
 from pykclient.net.transport import Accepted, Buffer, Clock, Closed, Endpoint, Event, Received, Transport
-from pykclient.protocol.messages import ApiKey
+from pykclient.protocol.messages import ApiKey, api
 from pykclient.protocol.messages.api_versions import ApiVersionsRequest
+from pykclient.protocol.primitives import DECODE_ERRORS
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +100,6 @@ class BrokerNode:
         clock: Clock,
         entropy: Entropy,
         faults: Faults,
-        sasl: SaslServers | None = None,
         max_versions: Mapping[object, int | None] | None = None,
     ) -> None:
         self.node_id = node_id
@@ -107,10 +107,11 @@ class BrokerNode:
         self.image = MetadataImage(cluster_id="")
         self.authorizer = Authorizer(
             enabled=config.flag("authorizer.enable"),
-            super_users=[user.strip() for user in config.text("super.users").split(";") if user.strip()],
+            super_users=[str(BROKER_PRINCIPAL), *(user.strip() for user in config.text("super.users").split(";"))],
             allow_when_no_acl_found=config.flag("allow.everyone.if.no.acl.found"),
         )
         self.controller: Link
+        self.sasl: SaslServers | None = None
         self.transport = transport
         self.clock = clock
         self.wheel = TimingWheel(clock.now())
@@ -119,7 +120,6 @@ class BrokerNode:
         self.served = ServedVersions(SERVER_KEYS, max_versions)
         self._entropy = entropy
         self._faults = faults
-        self._sasl = sasl
         self._max_versions = max_versions
         self._quotas = Quotas()
         self._handlers: dict[int, Handler] = {}
@@ -229,7 +229,7 @@ class BrokerNode:
             bytes_max=self.config.number("socket.request.max.bytes"), authenticated=not spec.sasl
         )
         authentication = Authentication(
-            self._sasl if spec.sasl else None,
+            self.sasl if spec.sasl else None,
             peer=event.peer,
             entropy=self._entropy,
             reauthenticate_s=self.config.seconds("connections.max.reauth.ms"),
@@ -317,7 +317,7 @@ class BrokerNode:
             answer = self.served.answer(None, 0, {}, -1)
             self._send(peer, peer.connection.respond(request, answer, version=0))
             return
-        message = request.message()
+        message = decode(request)
         if key in SERVER_KEYS:
             self._own_answer(peer, request, message, now)
             return
@@ -353,6 +353,10 @@ class BrokerNode:
         self._send(peer, peer.connection.respond(request, answer))
         if peer.authentication.failed:
             self._drop(peer, after_sending=True)
+
+    def handle(self, context: RequestContext, message: Any) -> Any:
+        """Answer a request that did not come from a connection: another broker's."""
+        return self._call(context, message)
 
     def _call(self, context: RequestContext, message: Any) -> Any:
         """The handler's answer, or a Completion of it; what a handler raises becomes an answer too."""
@@ -498,6 +502,18 @@ class BrokerNode:
             # The size stays right, so that what is wrong is the content: every byte behind the correlation id.
             whole = b"".join(data)
             self._send(peer, [whole[:8], bytes(byte ^ 0xA5 for byte in whole[8:])])
+
+
+def decode(request: ServerRequest) -> Any:
+    """The request's message. Bytes behind it are ignored, as Kafka does: librdkafka sends some behind Metadata v13."""
+    message_class = api(request.api_key).request_class()
+    try:
+        message, _ = message_class._read(request.frame, request.position, request.version)
+    except DECODE_ERRORS as error:
+        raise ProtocolError(
+            f"{message_class.__name__} version {request.version} does not fit its {len(request.frame)} bytes: {error}"
+        ) from error
+    return message
 
 
 def _mapped(answer: Any, convert: Callable[[Any], Any]) -> Any:
