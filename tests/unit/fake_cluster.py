@@ -106,7 +106,7 @@ class _Connection:
     connection_id: int
     node: FakeNode
     server: ServerConnection
-    open: bool = False
+    last_at: float = 0.0
 
 
 class FakeCluster:
@@ -226,7 +226,9 @@ class FakeCluster:
             else:
                 data = b"".join(server.respond(request, answer))
             if data:
-                self._later(delay_s, Received(connection.connection_id, data))
+                # Answers leave in order, so one that is late holds up those behind it.
+                connection.last_at = max(connection.last_at, self.clock.now() + delay_s)
+                self._later(connection.last_at - self.clock.now(), Received(connection.connection_id, data))
 
     def _later(self, delay_s: float, event: Event) -> None:
         heapq.heappush(self._agenda, (self.clock.now() + delay_s, next(self._ids), event))
