@@ -316,6 +316,7 @@ class MetadataManager:
         if getattr(error, "fatal", False):
             # Wrong credentials do not get better by repetition; the next one who asks starts a new attempt.
             self._retry_at = max(self._retry_at, self._now + settings.retry_backoff_max_s)
+            self._updated_at = self._now
             self.fail(error)
             return
         self._wanted = True
