@@ -295,6 +295,21 @@ class Log:
                 return found
         return b"", from_offset
 
+    def available_bytes(self, from_offset: int, isolation: Isolation, *, cap: int) -> int:
+        """Bytes that a reader at an offset could get, counted up to ``cap``; judged by positions, nothing is read
+        out."""
+        self._check_online()
+        if not self._log_start_offset <= from_offset <= self.log_end_offset:
+            raise OffsetOutOfRange(f"Offset {from_offset} is out of range")
+        upper = self._upper_offset(isolation)
+        available = 0
+        if from_offset < upper:
+            for segment in self._segments[self._slot(from_offset) :]:
+                available += segment.bytes_between(from_offset, upper)
+                if available >= cap or segment.next_offset >= upper:
+                    break
+        return min(available, cap)
+
     def _upper_offset(self, isolation: Isolation) -> int:
         if isolation is Isolation.LOG_END:
             return self.log_end_offset

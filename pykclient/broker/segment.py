@@ -220,6 +220,14 @@ class LogSegment:
             end, end_offset = self._batch_boundary(first, first.position + bytes_max)
         return SegmentRead(self._file.read(first.position, end - first.position), end_offset)
 
+    def bytes_between(self, from_offset: int, upper_offset: int) -> int:
+        """Bytes of the batches that a read between two offsets would give."""
+        first = self.frame_at(from_offset)
+        if first is None or first.base_offset >= upper_offset:
+            return 0
+        beyond = self.frame_at(upper_offset) if upper_offset < self.next_offset else None
+        return (self._file.size if beyond is None else beyond.position) - first.position
+
     def _batch_boundary(self, first: Frame, end: int) -> tuple[int, int]:
         """The end of the last batch that lies wholly before ``end``; the index gives the place to start looking."""
         boundary = first.position + first.size
