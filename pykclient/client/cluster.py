@@ -128,14 +128,16 @@ class Cluster:
         return {node.id: Endpoint(node.host, node.port) for node in self.brokers.values()}
 
 
-def merge(known: Cluster, response: MetadataResponse, *, keep: Iterable[str] | None) -> Cluster:
+def merge(
+    known: Cluster, response: MetadataResponse, *, keep: Iterable[str] | None, brokers_max: int = BROKERS_MAX
+) -> Cluster:
     """A new view from an old one and an answer. ``keep``: topics outside the answer that stay; None keeps them all (a
     partial answer).
 
     ProtocolError when the answer makes no sense. The caller has checked ``error_code`` and that the cluster id is the
     same.
     """
-    brokers = _brokers(response)
+    brokers = _brokers(response, brokers_max)
     kept = known.topics if keep is None else {name: known.topics[name] for name in keep if name in known.topics}
     topics = dict(kept)
     errors = {name: error for name, error in known.errors.items() if keep is None or name in kept}
@@ -201,10 +203,10 @@ def is_final(error: BrokerError) -> bool:
 _GONE = (UnknownTopicOrPartition, InvalidTopicException, TopicAuthorizationFailed)
 
 
-def _brokers(response: MetadataResponse) -> dict[int, Node]:
-    if len(response.brokers) > BROKERS_MAX:
+def _brokers(response: MetadataResponse, brokers_max: int) -> dict[int, Node]:
+    if len(response.brokers) > brokers_max:
         raise ProtocolError(
-            f"the cluster claims {len(response.brokers)} brokers, more than {BROKERS_MAX}", api="Metadata"
+            f"the cluster claims {len(response.brokers)} brokers, more than {brokers_max}", api="Metadata"
         )
     brokers = {}
     for broker in response.brokers:

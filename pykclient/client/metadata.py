@@ -15,7 +15,16 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from pykclient.client.cluster import Cluster, LeaderHint, PartitionState, TopicState, is_final, merge, with_hints
+from pykclient.client.cluster import (
+    BROKERS_MAX,
+    Cluster,
+    LeaderHint,
+    PartitionState,
+    TopicState,
+    is_final,
+    merge,
+    with_hints,
+)
 from pykclient.client.engine import Poll
 from pykclient.errors import (
     KafkaError,
@@ -60,6 +69,7 @@ class MetadataSettings:
     rebootstrap: bool = True
     """metadata.recovery.strategy."""
     rebootstrap_trigger_s: float = 300.0
+    brokers_max: int = BROKERS_MAX
     bootstrap_patience_s: float = 3.5
     """While no broker was ever reached, waiters learn why after this long instead of at their own deadline."""
 
@@ -265,7 +275,7 @@ class MetadataManager:
             self._rebootstrap("the cluster id changed", forget=True)
             return
         try:
-            view = merge(self.cluster, response, keep=keep)
+            view = merge(self.cluster, response, keep=keep, brokers_max=self._settings.brokers_max)
         except ProtocolError as error:
             self._attempt_failed(error)
             return

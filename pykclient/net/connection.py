@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pykclient import __version__
 from pykclient.errors import (
     AuthenticationError,
     ErrorCode,
@@ -86,8 +87,10 @@ class ConnectionSettings:
     """What one connection needs to know."""
 
     client_id: str = "pykclient"
-    client_version: str = "0"
+    client_version: str = __version__
     response_bytes_max: int = 100 * 1024 * 1024
+    unproven_bytes_max: int = UNPROVEN_BYTES_MAX
+    """The same until the broker has said what it speaks and is authenticated."""
     security: Security = field(default_factory=Security)
 
 
@@ -152,7 +155,7 @@ class ClientConnection:
         self._endpoint = endpoint
         self._rng = rng
         self._stage = Stage.VERSIONS
-        self._splitter = FrameSplitter(UNPROVEN_BYTES_MAX)
+        self._splitter = FrameSplitter(settings.unproven_bytes_max)
         self._output: list[Buffer] = []
         self._correlation_id = 0
         self._exchange: SaslExchange | None = None

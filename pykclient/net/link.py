@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pykclient.net.client_request import Channel, Request
-from pykclient.net.connection import ClientConnection, ConnectionSettings, Random, Security
+from pykclient.net.connection import UNPROVEN_BYTES_MAX, ClientConnection, ConnectionSettings, Random, Security
 from pykclient.net.transport import Endpoint
 
 # Each failed attempt multiplies the wait. Four, not Java's two: with the default 50 ms to 1 s a hostile or restarting
@@ -53,12 +53,16 @@ class NetworkSettings:
     idle_s_max: float = 540.0
     in_flight_max: int = 5
     response_bytes_max: int = 100 * 1024 * 1024
+    unproven_bytes_max: int = UNPROVEN_BYTES_MAX
     security: Security = field(default_factory=Security)
 
     def connection_settings(self) -> ConnectionSettings:
         """The part a connection needs."""
         return ConnectionSettings(
-            client_id=self.client_id, response_bytes_max=self.response_bytes_max, security=self.security
+            client_id=self.client_id,
+            response_bytes_max=self.response_bytes_max,
+            unproven_bytes_max=self.unproven_bytes_max,
+            security=self.security,
         )
 
 

@@ -40,12 +40,13 @@ class TlsSettings:
     ciphers: str | None = None
     crlfile: str | None = None
     check_hostname: bool = True
+    versions: tuple[str, ...] = ("TLSv1.2", "TLSv1.3")
 
 
 def client_context(settings: TlsSettings) -> ssl.SSLContext:
     """A context for outgoing connections; ConfigError names the file or option that does not work."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    _set_versions(context, settings)
     if not settings.check_hostname:
         logger.warning("ssl_check_hostname is off: any holder of a trusted certificate can pose as your broker")
         context.check_hostname = False
@@ -64,12 +65,20 @@ def client_context(settings: TlsSettings) -> ssl.SSLContext:
 def server_context(settings: TlsSettings, *, client_auth: bool = False) -> ssl.SSLContext:
     """A context for a listener; with ``client_auth`` only clients with a certificate of ``cafile`` get in."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    _set_versions(context, settings)
     _load_own(context, settings)
     if client_auth:
         context.verify_mode = ssl.CERT_REQUIRED
         _load("ssl_cafile", lambda: context.load_verify_locations(cafile=settings.cafile, cadata=settings.cadata))
     return context
+
+
+def _set_versions(context: ssl.SSLContext, settings: TlsSettings) -> None:
+    known = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+    if not settings.versions or not set(settings.versions) <= known.keys():
+        raise ConfigError("ssl_enabled_protocols may hold TLSv1.2 and TLSv1.3; older versions are not safe")
+    wanted = sorted(known[version] for version in settings.versions)
+    context.minimum_version, context.maximum_version = wanted[0], wanted[-1]
 
 
 def _load_own(context: ssl.SSLContext, settings: TlsSettings) -> None:

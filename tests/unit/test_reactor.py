@@ -352,6 +352,14 @@ def test_defaults_are_safe(tmp_path: Path) -> None:
     assert context.minimum_version >= ssl.TLSVersion.TLSv1_2
 
 
+def test_old_tls_versions_are_refused(tmp_path: Path) -> None:
+    assert tls_client(tmp_path, versions=("TLSv1.3",)).minimum_version is ssl.TLSVersion.TLSv1_3
+    assert tls_client(tmp_path, versions=("TLSv1.2",)).maximum_version is ssl.TLSVersion.TLSv1_2
+    for versions in ((), ("TLSv1.1", "TLSv1.2")):
+        with pytest.raises(ConfigError, match="ssl_enabled_protocols"):
+            tls_client(tmp_path, versions=versions)
+
+
 def test_switching_off_the_name_check_warns(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     context = tls_client(tmp_path, check_hostname=False)
     assert "ssl_check_hostname" in caplog.text
