@@ -138,6 +138,8 @@ _WHOLE_ANSWER = frozenset(
         ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
     }
 )
+# The error goes to each item only: in front it would mean something else, or there is no place for it.
+_PER_ITEM = frozenset({ApiKey.FETCH, ApiKey.OFFSET_DELETE, ApiKey.FIND_COORDINATOR, ApiKey.ELECT_LEADERS})
 _ERROR_FIELDS = ("error_code", "partition_error_code")
 # Flat answers that name the member they go to.
 _ECHOED = {
@@ -174,7 +176,7 @@ def error_response(api_key: int, version: int, request: Any, code: int) -> Any:
         for mirror in MIRRORS.get(key, ()):
             told |= _fill(mirror, request, response, code)
     # A Fetch error in front of everything resets the session and is not taken as the partition's.
-    if not (told and key in (ApiKey.FETCH, ApiKey.PRODUCE, ApiKey.OFFSET_DELETE)):
+    if not (told and key in _PER_ITEM):
         _set_error(response, code)
     for name in _ECHOED.get(key, ()):
         setattr(response, name, getattr(request, name))

@@ -398,7 +398,15 @@ class BrokerNode:
 
     def _answer(self, peer: Peer, request: ServerRequest, message: Any, answer: Any, rule: FaultRule | None) -> None:
         throttle_s = self._charge(peer, request, message, answer)
-        data = peer.connection.respond(request, answer)
+        try:
+            data = peer.connection.respond(request, answer)
+        except UsageError as error:
+            # Our own mistake: an answer that this version cannot carry. Only this client may suffer from it.
+            logger.error(
+                "node %d: %s version %d: %s", self.node_id, ApiKey(request.api_key).name, request.version, error
+            )
+            self._drop(peer)
+            return
         if rule is None:
             self._send(peer, data)
         else:

@@ -14,6 +14,7 @@ from pykclient.broker import topic_changes
 from pykclient.broker.authorizer import CLUSTER_NAME, Operation, ResourceType
 from pykclient.broker.config_keys import TOPIC_KEYS, sensitive
 from pykclient.broker.configs import broker_layers, resolve
+from pykclient.broker.error_replies import error_response
 from pykclient.broker.image import NO_LEADER, NO_TOPIC_ID, PartitionImage, TopicImage
 from pykclient.broker.node_view import NodeView, allowed, then
 from pykclient.broker.request import RequestContext
@@ -375,7 +376,7 @@ class Topics:
     def elect_leaders(self, context: RequestContext, request: ElectLeadersRequest) -> ElectLeadersResponse:
         """With one replica the preferred leader leads, or nobody can."""
         if not allowed(self._node, context, Operation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME):
-            return ElectLeadersResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+            return error_response(context.api_key, context.api_version, request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)  # type: ignore[no-any-return]
         unclean = request.election_type == UNCLEAN_ELECTION
         if request.topic_partitions is None:
             asked = [(topic.name, range(len(topic.partitions))) for topic in self._node.image.topics.values()]
