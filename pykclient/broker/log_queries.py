@@ -128,7 +128,8 @@ class LogQueries:
             partition_index=asked.partition_index,
             timestamp=found.timestamp,
             offset=found.offset,
-            leader_epoch=found.leader_epoch,
+            # Older versions have no place for it.
+            leader_epoch=found.leader_epoch if context.api_version >= 4 else -1,
         )
 
     def offset_for_leader_epoch(
