@@ -11,19 +11,30 @@ from typing import NamedTuple
 
 from pykclient.errors import CorruptRecordError
 from pykclient.protocol.batch_header import BatchHeader, check_batch, read_header
-from pykclient.protocol.control_records import is_abort_marker
+from pykclient.protocol.control_records import ControlRecordType, control_type
 from pykclient.protocol.records import ConsumerRecords, decode_batch
 from pykclient.types import TopicPartition
 
 
+class Usage:
+    """How many bytes of frames are held."""
+
+    __slots__ = ("bytes",)
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+
 class Frame:
-    """One response buffer, shared by the partitions in it; its bytes count until the last of them is read."""
+    """One response buffer, shared by the partitions in it; its bytes count until the last of them is released."""
 
-    __slots__ = ("parts", "size")
+    __slots__ = ("parts", "size", "usage")
 
-    def __init__(self, size: int, parts: int) -> None:
+    def __init__(self, size: int, parts: int, usage: Usage) -> None:
         self.size = size
         self.parts = parts
+        self.usage = usage
+        usage.bytes += size
 
 
 class Aborted(NamedTuple):
@@ -53,6 +64,7 @@ class FetchedPart:
         "_view",
         "fetch_offset",
         "frame",
+        "leader_epoch",
         "leftover",
         "next_offset",
         "topic_partition",
@@ -74,11 +86,19 @@ class FetchedPart:
         self.version = version
         self.leftover: ConsumerRecords = []
         self.next_offset = fetch_offset
+        self.leader_epoch: int | None = None
         self._view = view
         self._at = 0
         # Sorted, as markers are met in offset order. None: read_uncommitted, everything is for the user.
         self._aborted = None if aborted is None else sorted(aborted, key=lambda a: a.first_offset)
         self._aborted_producers: set[int] = set()
+
+    def release(self) -> None:
+        """It is handed out or dropped; called once, under the buffer's lock."""
+        self.frame.parts -= 1
+        if self.frame.parts == 0:
+            self.frame.usage.bytes -= self.frame.size
+        self._view = memoryview(b"")
 
     @property
     def size_bytes(self) -> int:
@@ -115,12 +135,13 @@ class FetchedPart:
             raise
         self._at += header.size
         self.next_offset = max(position, header.next_offset)
+        self.leader_epoch = epoch
         return Decoded(records, self.next_offset, epoch)
 
     def _is_hidden(self, header: BatchHeader) -> bool:
         """Markers are never shown; aborted records only to those who read uncommitted."""
         if header.is_control:
-            if self._aborted is not None and is_abort_marker(self._view, header):
+            if self._aborted is not None and self._is_abort(header):
                 self._aborted_producers.discard(header.producer_id)
             return True
         if self._aborted is None:
@@ -129,5 +150,10 @@ class FetchedPart:
             self._aborted_producers.add(self._aborted.pop(0).producer_id)
         return header.is_transactional and header.producer_id in self._aborted_producers
 
+    def _is_abort(self, header: BatchHeader) -> bool:
+        topic, partition = self.topic_partition
+        markers = decode_batch(self._view, header, topic, partition, check_crc=False)
+        return any(control_type(marker.key) is ControlRecordType.ABORT for marker in markers)
 
-__all__ = ["Aborted", "Decoded", "FetchedPart", "Frame"]
+
+__all__ = ["Aborted", "Decoded", "FetchedPart", "Frame", "Usage"]

@@ -95,10 +95,15 @@ class PartitionState:
         assert phase in LEGAL[self.phase], f"{self.topic_partition}: {self.phase.name} -> {phase.name}"
         self.phase = phase
 
+    def drop_buffered(self) -> None:
+        """Give back what was fetched."""
+        while self.buffered:
+            self.buffered.popleft().release()
+
     def seek(self, position: Position) -> None:
         """Go to a position; what is buffered is dropped unless it continues right there."""
         self.version += 1
-        self.buffered.clear()
+        self.drop_buffered()
         self.position = self.consumed = position
         self.fetch_offset = position.offset
         self.fetch_epoch = position.leader_epoch
@@ -111,7 +116,7 @@ class PartitionState:
     def request_reset(self, strategy: ResetStrategy) -> None:
         """Find the position by the policy."""
         self.version += 1
-        self.buffered.clear()
+        self.drop_buffered()
         self.reset = strategy
         self.error = None
         self.preferred_replica = None
@@ -120,7 +125,7 @@ class PartitionState:
     def stuck(self, error: Exception) -> None:
         """Only the user can decide; the next poll raises."""
         self.version += 1
-        self.buffered.clear()
+        self.drop_buffered()
         self.error = error
         self.to(Phase.STUCK)
 
@@ -167,13 +172,14 @@ class Subscription:
         self.topics = frozenset()
         self.pattern = None
         self.broker_pattern = None
-        self.partitions.clear()
+        self.remove(list(self.partitions))
         self.version += 1
 
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
         """Read these and no others; those that stay keep their position and whether they are paused."""
         wanted = {TopicPartition(*tp): None for tp in partitions}
-        self.partitions = {tp: self.partitions.get(tp) or PartitionState(tp) for tp in wanted}
+        self.remove([tp for tp in self.partitions if tp not in wanted])
+        self.add(wanted)
 
     def add(self, partitions: Iterable[TopicPartition]) -> None:
         """Read these as well."""
@@ -183,7 +189,10 @@ class Subscription:
     def remove(self, partitions: Iterable[TopicPartition]) -> None:
         """Read these no more."""
         for tp in partitions:
-            self.partitions.pop(tp, None)
+            state = self.partitions.pop(tp, None)
+            if state is not None:
+                state.version += 1
+                state.drop_buffered()
 
     def state(self, topic_partition: TopicPartition) -> PartitionState:
         """The partition's state; IllegalStateError when it is not assigned."""

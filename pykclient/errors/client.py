@@ -47,6 +47,9 @@ class DeserializationError(KafkaError):
         super().__init__(message, **context)
         self.origin = origin
         """``"key"`` or ``"value"``."""
+        self.raw_key: bytes | None = None
+        self.raw_value: bytes | None = None
+        """The bytes as they were read. Data of the user's: never part of the message."""
 
 
 class RecordTooLarge(UsageError):

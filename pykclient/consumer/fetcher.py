@@ -1,0 +1,494 @@
+"""The fetcher: keeps one Fetch on its way to every leader, and the buffer between it and the thread that polls.
+
+``FetchBuffer`` is one of the three doors: user threads take records from it, the reactor puts responses in, one lock
+guards both and the positions. ``Fetcher`` is a manager on the reactor thread. One byte limit bounds everything that is
+buffered or on its way, whatever the number of partitions.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from pykclient.client.engine import Poll
+from pykclient.client.metadata import LeaderHint, MetadataManager
+from pykclient.consumer.fetch_session import FetchPlan, FetchSession, Wanted
+from pykclient.consumer.fetched import Aborted, Decoded, FetchedPart, Frame, Usage
+from pykclient.consumer.subscription import PartitionState, Phase, Position, Subscription
+from pykclient.errors import (
+    Action,
+    BrokerError,
+    ConcurrentUseError,
+    CorruptMessage,
+    KafkaError,
+    OffsetOutOfRange,
+    TopicAuthorizationFailed,
+    error_for_code,
+)
+from pykclient.net.client_request import Channel, Request
+from pykclient.net.completion import Completion
+from pykclient.net.network_client import NetworkClient
+from pykclient.protocol.messages.fetch import (
+    FetchableTopicResponse,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    ForgottenTopic,
+    PartitionData,
+)
+from pykclient.protocol.records import ConsumerRecords
+from pykclient.types import Node, TopicPartition
+
+logger = logging.getLogger(__name__)
+
+FETCH_VERSION_BY_NAME = 12
+# A partition is fetched ahead of what is buffered of it as long as less than this many of its fetch sizes wait.
+AHEAD_FETCHES = 2
+# A follower that a leader recommended is used for this long before the leader is asked again (as metadata.max.age in
+# Java).
+PREFERRED_REPLICA_S = 300.0
+SILENT_AFTER_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class FetchSettings:
+    """From the consumer's configuration."""
+
+    min_bytes: int
+    wait_max_ms: int
+    bytes_max: int
+    partition_bytes_max: int
+    buffer_bytes_max: int
+    read_committed: bool
+    check_crcs: bool
+    rack: str
+    request_timeout_s: float
+    retry_backoff_s: float
+    decompressed_bytes_max: int
+
+
+class FetchBuffer:
+    """What was fetched and not handed out yet, and the lock over positions. Thread-safe."""
+
+    def __init__(self, settings: FetchSettings) -> None:
+        self._settings = settings
+        self._lock = threading.RLock()
+        self._news = threading.Condition(self._lock)
+        self._rounds = 0
+        self._user = 0
+        self._users = 0
+        self.subscription = Subscription(self._lock)
+        self.usage = Usage()
+        """Bytes of response frames that still have something to hand out."""
+        self.attention = False
+        """The polling thread must look at more than records: a rebalance, an error, a wake-up."""
+        self.on_room: Callable[[], None] = lambda: None
+        """Called when a partition has room to be fetched again."""
+
+    def wake(self, *, attention: bool = False) -> None:
+        """There is something to take or to look at. Any thread."""
+        with self._lock:
+            self.attention = self.attention or attention
+            self._news.notify_all()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Until there is something to take or to look at; False when out of time."""
+        with self._news:
+            return self._news.wait_for(lambda: self.attention or bool(self._filled()), timeout_s)
+
+    def _filled(self) -> list[PartitionState]:
+        return [
+            state
+            for state in self.subscription.partitions.values()
+            if state.buffered and not state.paused and not state.revoking and state.phase is Phase.FETCHING
+        ]
+
+    def take(self, records_max: int) -> dict[TopicPartition, ConsumerRecords]:
+        """Up to ``records_max`` records, a batch of each partition in turn. Positions move with what is returned.
+
+        An error in a batch is raised only when nothing else was taken; the position then stays in front of it.
+        """
+        taken: dict[TopicPartition, ConsumerRecords] = {}
+        left = records_max
+        while left > 0:
+            with self._lock:
+                filled = self._filled()
+                self._rounds += 1
+            if not filled:
+                break
+            start = self._rounds % len(filled)
+            for state in filled[start:] + filled[:start]:
+                try:
+                    left -= self._take_batch(state, left, taken)
+                except KafkaError:
+                    if taken:
+                        return taken
+                    raise
+                if left <= 0:
+                    break
+        return taken
+
+    def _take_batch(self, state: PartitionState, left: int, taken: dict[TopicPartition, ConsumerRecords]) -> int:
+        """Up to ``left`` records of the next batch. Decoding happens outside the lock; the reactor may revoke
+        meanwhile."""
+        with self._lock:
+            if not state.buffered or state.position is None:
+                return 0
+            part, version, offset = state.buffered[0], state.version, state.position.offset
+        settings = self._settings
+        try:
+            if part.leftover:
+                decoded: Decoded | None = Decoded(part.leftover, part.next_offset, part.leader_epoch)
+            else:
+                decoded = part.decode_next(
+                    offset, check_crcs=settings.check_crcs, bytes_max=settings.decompressed_bytes_max
+                )
+        except KafkaError:
+            with self._lock:
+                if state.version == version and state.position is not None:
+                    # The next fetch brings the batch again, which heals a bit that was flipped on the way.
+                    state.seek(state.position)
+            self.on_room()
+            raise
+        with self._lock:
+            if state.version != version or self.subscription.partitions.get(state.topic_partition) is not state:
+                return 0  # sought or revoked while we decoded: these records are not ours to give
+            if decoded is None:
+                state.buffered.popleft().release()
+                self.on_room()
+                return 0
+            return self._hand_out(state, part, decoded, left, taken)
+
+    @staticmethod
+    def _hand_out(
+        state: PartitionState,
+        part: FetchedPart,
+        decoded: Decoded,
+        left: int,
+        taken: dict[TopicPartition, ConsumerRecords],
+    ) -> int:
+        records, next_offset, epoch = decoded
+        if len(records) > left:
+            part.leftover = records[left:]
+            records = records[:left]
+            next_offset = part.leftover[0].offset
+        else:
+            part.leftover = []
+        state.position = Position(next_offset, epoch)
+        if records:
+            known = taken.get(state.topic_partition)
+            if known is None:
+                taken[state.topic_partition] = records
+            else:
+                known.extend(records)
+        return len(records)
+
+    def enter(self) -> None:
+        """A public method begins: one thread at a time, and nested calls (from a listener) of the same thread."""
+        me = threading.get_ident()
+        with self._lock:
+            if self._users and self._user != me:
+                raise ConcurrentUseError
+            self._user = me
+            self._users += 1
+
+    def leave(self) -> None:
+        """It ends."""
+        with self._lock:
+            self._users -= 1
+
+    def came_back(self) -> None:
+        """The user asked for more: all that was handed out counts as consumed."""
+        with self._lock:
+            for state in self.subscription.partitions.values():
+                state.consumed = state.position
+
+
+class Fetcher:
+    """Sends fetches for what is assigned; a manager."""
+
+    def __init__(
+        self, settings: FetchSettings, buffer: FetchBuffer, network: NetworkClient, metadata: MetadataManager
+    ) -> None:
+        self._settings = settings
+        self._buffer = buffer
+        self._network = network
+        self._metadata = metadata
+        self._sessions: dict[int, FetchSession] = {}
+        self._in_flight: dict[int, int] = {}  # node -> bytes reserved for its answer
+        self._probe_at: dict[int, float] = {}
+        self._retry_at: dict[int, float] = {}
+        self._now = 0.0
+        self.fetch_total = 0
+        self.bytes_total = 0
+        self.on_out_of_range: Callable[[PartitionState, int], None] = lambda state, log_start: None
+        self.on_diverged: Callable[[PartitionState, int, int], None] = lambda state, epoch, offset: None
+
+    def poll(self, now: float) -> Poll:
+        """See Manager."""
+        self._now = now
+        requests: list[Request[FetchResponse]] = []
+        wake_at = math.inf
+        with self._buffer.subscription.lock:
+            by_node, wake_at = self._wanted(now)
+            for node_id, wanted in by_node.items():
+                if node_id in self._in_flight:
+                    continue
+                retry_at = self._retry_at.get(node_id, 0.0)
+                if retry_at > now or not self._network.ready(node_id, now, Channel.FETCH):
+                    wake_at = min(
+                        wake_at, max(retry_at, self._network.available_at(node_id, now, Channel.FETCH), now + 0.001)
+                    )
+                    continue
+                room = self._settings.buffer_bytes_max - self._buffer.usage.bytes - sum(self._in_flight.values())
+                if room <= 0:
+                    break
+                requests.append(self._request(node_id, wanted, min(room, self._settings.bytes_max)))
+        return Poll(requests, min(wake_at, self._watch_silence(now)))
+
+    def fail(self, error: BaseException) -> None:
+        """See Manager."""
+        self._buffer.wake(attention=True)
+
+    def _wanted(self, now: float) -> tuple[dict[int, dict[TopicPartition, Wanted]], float]:
+        """What to ask of whom. Partitions that have enough buffered are left out for now."""
+        cluster = self._metadata.cluster
+        settings = self._settings
+        by_node: dict[int, dict[TopicPartition, Wanted]] = {}
+        wake_at = math.inf
+        for tp, state in self._buffer.subscription.partitions.items():
+            if not state.fetchable or state.position is None:
+                continue
+            if state.retry_at > now:
+                wake_at = min(wake_at, state.retry_at)
+                continue
+            if len(state.buffered) >= AHEAD_FETCHES:
+                continue
+            leader = cluster.leader(tp)
+            if leader is None:
+                self._metadata.request_update((tp.topic,))
+                continue
+            node_id, epoch = leader
+            if state.preferred_replica is not None:
+                if now < state.preferred_until and state.preferred_replica in cluster.brokers:
+                    node_id = state.preferred_replica
+                else:
+                    state.preferred_replica = None
+            by_node.setdefault(node_id, {})[tp] = Wanted(
+                state.fetch_offset,
+                settings.partition_bytes_max,
+                epoch,
+                -1 if state.fetch_epoch is None else state.fetch_epoch,
+                cluster.topic_id(tp.topic),
+            )
+        return by_node, wake_at
+
+    def _request(self, node_id: int, wanted: dict[TopicPartition, Wanted], bytes_max: int) -> Request[FetchResponse]:
+        settings = self._settings
+        session = self._sessions.setdefault(node_id, FetchSession())
+        by_id = all(want.topic_id is not None for want in wanted.values())
+        plan = session.plan(wanted)
+        message = FetchRequest(
+            max_wait_ms=settings.wait_max_ms,
+            min_bytes=settings.min_bytes,
+            max_bytes=bytes_max,
+            isolation_level=1 if settings.read_committed else 0,
+            session_id=plan.session_id,
+            session_epoch=plan.session_epoch,
+            topics=_topics(plan),
+            forgotten_topics_data=_forgotten(plan),
+            rack_id=settings.rack,
+        )
+        request = Request[FetchResponse](
+            message,
+            node_id=node_id,
+            channel=Channel.FETCH,
+            timeout_s=settings.request_timeout_s,
+            version_max=32767 if by_id else FETCH_VERSION_BY_NAME,
+        )
+        # Small topics would otherwise reserve the whole limit for answers that are always small.
+        self._in_flight[node_id] = min(bytes_max, len(wanted) * settings.partition_bytes_max)
+        partitions = self._buffer.subscription.partitions
+        asked = {tp: (partitions[tp], partitions[tp].version, want.fetch_offset) for tp, want in wanted.items()}
+        request.completion.add_callback(lambda completion: self._answered(node_id, asked, completion))
+        self.fetch_total += 1
+        return request
+
+    # ---- answers ----
+
+    def _answered(
+        self,
+        node_id: int,
+        asked: dict[TopicPartition, tuple[PartitionState, int, int]],
+        completion: Completion[FetchResponse],
+    ) -> None:
+        del self._in_flight[node_id]
+        session = self._sessions[node_id]
+        if completion.error is not None:
+            session.close_quietly()
+            self._retry_at[node_id] = self._now + self._settings.retry_backoff_s
+            self._metadata.request_update({tp.topic for tp in asked})
+            with self._buffer.subscription.lock:
+                for state, _, _ in asked.values():
+                    state.preferred_replica = None
+            return
+        response = completion.result()
+        if response.error_code != 0:
+            error = error_for_code(response.error_code)
+            logger.info("fetch session with node %s ends: %s", node_id, error.__name__)
+            session.reset()
+            if error.action is not Action.RESET_SESSION:
+                self._retry_at[node_id] = self._now + self._settings.retry_backoff_s
+            self._metadata.request_update({tp.topic for tp in asked})
+            return
+        session.answered(response.session_id)
+        self._take_response(response, asked)
+
+    def _take_response(
+        self, response: FetchResponse, asked: dict[TopicPartition, tuple[PartitionState, int, int]]
+    ) -> None:
+        filled: list[tuple[PartitionState, PartitionData, memoryview, int]] = []
+        hints: list[LeaderHint] = []
+        with self._buffer.subscription.lock:
+            for topic in response.responses:
+                name = self._name(topic)
+                for data in topic.partitions:
+                    known = asked.get(TopicPartition(name, data.partition_index))
+                    if known is None or known[0].version != known[1] or not self._still_ours(known[0]):
+                        continue
+                    state, _, fetch_offset = known
+                    if state.fetch_offset != fetch_offset:
+                        continue
+                    records = self._take_partition(state, data, hints)
+                    if records is not None:
+                        filled.append((state, data, records, fetch_offset))
+            self._store(filled)
+        if hints:
+            nodes = [Node(e.node_id, e.host, e.port, e.rack) for e in response.node_endpoints]
+            self._metadata.apply_leader_hints(hints, nodes)
+        if filled:
+            self._buffer.wake()
+
+    def _still_ours(self, state: PartitionState) -> bool:
+        return self._buffer.subscription.partitions.get(state.topic_partition) is state
+
+    def _store(self, filled: list[tuple[PartitionState, PartitionData, memoryview, int]]) -> None:
+        size = sum(len(view) for _, _, view, _ in filled)
+        if not filled:
+            return
+        frame = Frame(size, len(filled), self._buffer.usage)
+        self.bytes_total += size
+        for state, data, view, fetch_offset in filled:
+            aborted = (
+                [Aborted(a.producer_id, a.first_offset) for a in data.aborted_transactions or ()]
+                if self._settings.read_committed
+                else None
+            )
+            part = FetchedPart(state.topic_partition, view, fetch_offset, frame, state.version, aborted)
+            end, epoch = part.end_offset()
+            state.buffered.append(part)
+            state.fetch_offset = max(state.fetch_offset, end)
+            if epoch is not None:
+                state.fetch_epoch = epoch
+
+    def _name(self, topic: FetchableTopicResponse) -> str:
+        return topic.topic or self._metadata.cluster.topic_name(topic.topic_id) or ""
+
+    def _take_partition(self, state: PartitionState, data: PartitionData, hints: list[LeaderHint]) -> memoryview | None:
+        """Under the lock: note what the broker says of the partition; gives the records to keep, None when there are
+        none."""
+        if data.error_code != 0:
+            self._partition_error(state, data, hints)
+            return None
+        if data.diverging_epoch.epoch >= 0 or data.diverging_epoch.end_offset >= 0:
+            self.on_diverged(state, data.diverging_epoch.epoch, data.diverging_epoch.end_offset)
+            return None
+        state.high_watermark = data.high_watermark
+        state.last_stable_offset = data.last_stable_offset if data.last_stable_offset >= 0 else None
+        state.log_start_offset = data.log_start_offset if data.log_start_offset >= 0 else None
+        if data.preferred_read_replica >= 0 and data.preferred_read_replica != state.preferred_replica:
+            state.preferred_replica = data.preferred_read_replica
+            state.preferred_until = self._now + PREFERRED_REPLICA_S
+        if not data.records:
+            return None
+        return data.records if isinstance(data.records, memoryview) else memoryview(data.records)
+
+    def _partition_error(self, state: PartitionState, data: PartitionData, hints: list[LeaderHint]) -> None:
+        topic, partition = state.topic_partition
+        error = error_for_code(data.error_code)
+        if issubclass(error, OffsetOutOfRange):
+            if state.preferred_replica is not None:
+                state.preferred_replica = None  # the follower is behind; the leader decides
+            else:
+                self.on_out_of_range(state, data.log_start_offset)
+            return
+        if error.action is Action.REFRESH_METADATA:
+            state.preferred_replica = None
+            state.retry_at = self._now + self._settings.retry_backoff_s
+            leader = data.current_leader
+            if leader.leader_id >= 0 and leader.leader_epoch >= 0:
+                hints.append(LeaderHint(state.topic_partition, leader.leader_id, leader.leader_epoch))
+                state.retry_at = 0.0
+            self._metadata.request_update((topic,))
+            return
+        if error.retriable and not issubclass(error, CorruptMessage):
+            state.retry_at = self._now + self._settings.retry_backoff_s
+            return
+        failure: BrokerError = error(topic=topic, partition=partition, offset=state.fetch_offset)
+        if issubclass(error, TopicAuthorizationFailed):
+            logger.warning("%s: not allowed to read", state.topic_partition)
+        state.stuck(failure)
+        self._buffer.attention = True
+
+    # ---- gray failure ----
+
+    def _watch_silence(self, now: float) -> float:
+        """A leader that does not answer within its own waiting time and a little more: leave it."""
+        wake_at = math.inf
+        patience = self._settings.wait_max_ms / 1000 + SILENT_AFTER_S
+        for node_id in list(self._in_flight):
+            silent_since = self._network.silent_since(node_id, Channel.FETCH)
+            if silent_since is None:
+                continue
+            if now < silent_since + patience:
+                wake_at = min(wake_at, silent_since + patience)
+                continue
+            # Nothing is lost by asking again elsewhere: a fetch changes nothing.
+            self._network.disconnect(node_id, f"no answer to a fetch for {now - silent_since:.1f} s", Channel.FETCH)
+        return wake_at
+
+
+def _topics(plan: FetchPlan) -> list[FetchTopic]:
+    topics: dict[tuple[str, UUID | None], FetchTopic] = {}
+    for (topic, partition), want in plan.send.items():
+        row = topics.get((topic, want.topic_id))
+        if row is None:
+            row = topics[topic, want.topic_id] = FetchTopic(topic=topic, topic_id=want.topic_id or UUID(int=0))
+        row.partitions.append(
+            FetchPartition(
+                partition=partition,
+                current_leader_epoch=want.current_leader_epoch,
+                fetch_offset=want.fetch_offset,
+                last_fetched_epoch=want.last_fetched_epoch,
+                partition_max_bytes=want.bytes_max,
+            )
+        )
+    return list(topics.values())
+
+
+def _forgotten(plan: FetchPlan) -> list[ForgottenTopic]:
+    topics: dict[tuple[str, UUID | None], ForgottenTopic] = {}
+    for (topic, partition), topic_id in plan.forget.items():
+        row = topics.get((topic, topic_id))
+        if row is None:
+            row = topics[topic, topic_id] = ForgottenTopic(topic=topic, topic_id=topic_id or UUID(int=0))
+        row.partitions.append(partition)
+    return list(topics.values())
+
+
+__all__ = ["FetchBuffer", "FetchSettings", "Fetcher"]

@@ -1,0 +1,576 @@
+"""Offsets: committing and fetching them, looking them up by time, resetting and validating positions.
+
+Operations and one manager on the reactor thread. Every error either is retried, or ends in a typed error for the
+caller, or puts the partition into a phase from which ``poll`` raises: a partition never just stands still.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+from uuid import UUID
+
+from pykclient.client.coordinators import CoordinatorKind, Coordinators
+from pykclient.client.engine import Operation, Poll, call, sleep
+from pykclient.client.metadata import MetadataManager
+from pykclient.consumer.fetcher import FetchBuffer
+from pykclient.consumer.subscription import EARLIEST, LATEST, NONE, PartitionState, Phase, Position, ResetStrategy
+from pykclient.errors import (
+    Action,
+    BrokerError,
+    CommitFailed,
+    FencedInstanceId,
+    IllegalGeneration,
+    KafkaConnectionError,
+    KafkaError,
+    KafkaTimeoutError,
+    LogTruncation,
+    NoOffsetForPartition,
+    OffsetOutOfRangeError,
+    RebalanceInProgress,
+    StaleMemberEpoch,
+    UnknownMemberId,
+    error_for_code,
+)
+from pykclient.net.client_request import Channel, Request
+from pykclient.net.transport import Clock
+from pykclient.protocol.messages import ApiKey
+from pykclient.protocol.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from pykclient.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+from pykclient.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+)
+from pykclient.protocol.messages.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
+)
+from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+# These say that we are not, or no longer, the member we think we are: the membership must hear of it.
+LOST_MEMBERSHIP = (UnknownMemberId, IllegalGeneration, FencedInstanceId, StaleMemberEpoch, RebalanceInProgress)
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetSettings:
+    """From the consumer's configuration."""
+
+    group_id: str | None
+    reset: ResetStrategy
+    read_committed: bool
+    retry_backoff_s: float
+    retry_backoff_max_s: float
+
+
+def parse_reset(policy: str) -> ResetStrategy:
+    """auto_offset_reset as a strategy. ``by_duration:PnDTnHnMnS`` goes back that long from now."""
+    if policy.startswith("by_duration:"):
+        return ResetStrategy(policy, duration_ms=duration_ms(policy.partition(":")[2]))
+    return {"earliest": EARLIEST, "latest": LATEST, "none": NONE}[policy]
+
+
+def duration_ms(text: str) -> int:
+    """Milliseconds of an ISO 8601 duration in days, hours, minutes and seconds; its form was checked before."""
+    total, number, in_time = 0.0, "", False
+    units = {("D", False): 86400.0, ("H", True): 3600.0, ("M", True): 60.0, ("S", True): 1.0}
+    for sign in text.upper().lstrip("P"):
+        if sign == "T":
+            in_time = True
+        elif sign in "DHMS":
+            total += float(number) * units[sign, in_time]
+            number = ""
+        else:
+            number += sign
+    return int(total * 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfRange:
+    """What happened when a position was not, or no longer, in the log; kept for the user and logged."""
+
+    topic_partition: TopicPartition
+    wanted: int
+    earliest: int
+    latest: int | None
+    reset_to: int
+    skipped: int
+
+
+class Offsets:
+    """All requests about offsets, and the manager that gives positions to partitions that have none."""
+
+    def __init__(
+        self,
+        settings: OffsetSettings,
+        buffer: FetchBuffer,
+        metadata: MetadataManager,
+        coordinators: Coordinators,
+        *,
+        clock: Clock,
+        spawn: Callable[[Operation[None]], object],
+        identity: Callable[[], ConsumerGroupMetadata],
+        lost_membership: Callable[[BaseException], None],
+    ) -> None:
+        self._settings = settings
+        self._buffer = buffer
+        self._metadata = metadata
+        self._coordinators = coordinators
+        self._clock = clock
+        self._spawn = spawn
+        self._identity = identity
+        self._lost_membership = lost_membership
+        self._busy = False
+        self._retry_at = 0.0
+        self._attempts = 0
+        self.out_of_range_events: list[OutOfRange] = []
+
+    # ---- manager: positions ------------------------------------------------------------------------------------------
+
+    def poll(self, now: float) -> Poll:
+        """Give positions to those who need one, one round at a time."""
+        if self._busy:
+            return Poll()
+        with self._buffer.subscription.lock:
+            self._notice_new_leaders()
+            needy = any(
+                state.phase in (Phase.INITIALIZING, Phase.RESETTING, Phase.VALIDATING)
+                for state in self._buffer.subscription.partitions.values()
+            )
+        if not needy:
+            self._attempts = 0
+            return Poll()
+        if now < self._retry_at:
+            return Poll(wake_at=self._retry_at)
+        self._busy = True
+        self._spawn(self._find_positions())
+        return Poll()
+
+    def fail(self, error: BaseException) -> None:
+        """Nobody waits on this manager; operations are failed by the engine."""
+
+    def _notice_new_leaders(self) -> None:
+        """Under the lock. A new leader may have less log than the old one: check before reading on (KIP-320)."""
+        cluster = self._metadata.cluster
+        for tp, state in self._buffer.subscription.partitions.items():
+            leader = cluster.leader(tp)
+            if leader is None or leader[1] < 0 or leader[1] == state.leader_epoch or state.phase is not Phase.FETCHING:
+                continue
+            first, state.leader_epoch = state.leader_epoch < 0, leader[1]
+            if not first and state.position is not None and state.position.leader_epoch is not None:
+                state.to(Phase.VALIDATING)
+
+    def _find_positions(self) -> Operation[None]:
+        try:
+            yield from self._initialize()
+            yield from self._reset()
+            yield from self._validate()
+        except KafkaError as error:
+            if isinstance(error, BrokerError) and not error.retriable:
+                self._all_stuck(error)
+            logger.debug("positions: %s", error)
+        finally:
+            self._busy = False
+            self._retry_at = self._clock.now() + self._pause(self._attempts)
+            self._attempts += 1
+            with self._buffer.subscription.lock:
+                if not any(
+                    state.phase in (Phase.INITIALIZING, Phase.RESETTING, Phase.VALIDATING)
+                    for state in self._buffer.subscription.partitions.values()
+                ):
+                    self._attempts = 0
+                    self._retry_at = 0.0
+            self._buffer.wake()
+
+    def _all_stuck(self, error: BrokerError) -> None:
+        with self._buffer.subscription.lock:
+            for state in list(self._buffer.subscription.in_phase(Phase.INITIALIZING)):
+                state.stuck(error)
+        self._buffer.wake(attention=True)
+
+    def _initialize(self) -> Operation[None]:
+        """Committed offsets first, the reset policy for those that have none."""
+        with self._buffer.subscription.lock:
+            waiting = {s.topic_partition: s for s in self._buffer.subscription.in_phase(Phase.INITIALIZING)}
+        if not waiting:
+            return
+        committed: dict[TopicPartition, OffsetAndMetadata] = {}
+        if self._settings.group_id is not None:
+            committed = yield from self.fetch_committed(list(waiting), once=True)
+        with self._buffer.subscription.lock:
+            for tp, state in waiting.items():
+                if state.phase is not Phase.INITIALIZING:
+                    continue  # sought meanwhile
+                found = committed.get(tp)
+                if found is not None:
+                    state.seek(Position(found.offset, found.leader_epoch))
+                elif self._settings.reset is NONE:
+                    state.stuck(NoOffsetForPartition(topic=tp.topic, partition=tp.partition))
+                    self._buffer.attention = True
+                else:
+                    state.request_reset(self._settings.reset)
+
+    def _reset(self) -> Operation[None]:
+        with self._buffer.subscription.lock:
+            waiting = [(s, s.version, s.reset) for s in self._buffer.subscription.in_phase(Phase.RESETTING)]
+        if not waiting:
+            return
+        times = {
+            state.topic_partition: self._timestamp(strategy) for state, _, strategy in waiting if strategy is not None
+        }
+        found = yield from self.list_offsets(times, once=True)
+        with self._buffer.subscription.lock:
+            for state, version, strategy in waiting:
+                answer = found.get(state.topic_partition)
+                if answer is None or state.version != version or strategy is None:
+                    continue
+                state.seek(Position(answer.offset, None))
+                logger.info("%s: reset to offset %d (%s)", state.topic_partition, answer.offset, strategy.name)
+
+    def _timestamp(self, strategy: ResetStrategy) -> int:
+        if strategy.duration_ms is not None:
+            return self._clock.wall_ms() - strategy.duration_ms
+        assert strategy.timestamp is not None, "the strategy none resets nothing"
+        return strategy.timestamp
+
+    def out_of_range(self, state: PartitionState, log_start: int) -> None:
+        """A fetch said that the position is not in the log. Under the lock."""
+        assert state.position is not None
+        wanted, tp = state.fetch_offset, state.topic_partition
+        latest = state.high_watermark
+        if self._settings.reset is NONE:
+            state.stuck(
+                OffsetOutOfRangeError(
+                    wanted=wanted, earliest=log_start, latest=latest, topic=tp.topic, partition=tp.partition
+                )
+            )
+            self._buffer.attention = True
+            return
+        skipped = max(0, log_start - wanted) if log_start >= 0 else 0
+        event = OutOfRange(
+            tp, wanted, log_start, latest, log_start if self._settings.reset is EARLIEST else -1, skipped
+        )
+        self.out_of_range_events.append(event)
+        del self.out_of_range_events[:-1000]
+        logger.warning(
+            "%s: offset %d is out of range (the log starts at %d); resetting to %s, %d records are skipped",
+            tp, wanted, log_start, self._settings.reset.name, skipped,
+        )  # fmt: skip
+        state.request_reset(self._settings.reset)
+
+    # ---- truncation (KIP-320) ----------------------------------------------------------------------------------------
+
+    def _validate(self) -> Operation[None]:
+        with self._buffer.subscription.lock:
+            waiting = [(s, s.version, s.position) for s in self._buffer.subscription.in_phase(Phase.VALIDATING)]
+        by_node: dict[int, list[tuple[PartitionState, int, Position, int]]] = {}
+        for state, version, position in waiting:
+            leader = self._metadata.cluster.leader(state.topic_partition)
+            if leader is None or position is None:
+                self._metadata.request_update((state.topic_partition.topic,))
+                continue
+            by_node.setdefault(leader[0], []).append((state, version, position, leader[1]))
+        for node_id, rows in by_node.items():
+            yield from self._validate_at(node_id, rows)
+
+    def _validate_at(self, node_id: int, rows: list[tuple[PartitionState, int, Position, int]]) -> Operation[None]:
+        topics: dict[str, OffsetForLeaderTopic] = {}
+        for state, _, position, epoch in rows:
+            topic, partition = state.topic_partition
+            topics.setdefault(topic, OffsetForLeaderTopic(topic=topic)).partitions.append(
+                OffsetForLeaderPartition(
+                    partition=partition,
+                    current_leader_epoch=epoch,
+                    leader_epoch=-1 if position.leader_epoch is None else position.leader_epoch,
+                )
+            )
+        request = OffsetForLeaderEpochRequest(replica_id=-1, topics=list(topics.values()))
+        response = yield from call(
+            Request[OffsetForLeaderEpochResponse](request, node_id=node_id, channel=Channel.COORDINATOR)
+        )
+        answers = {TopicPartition(t.topic, p.partition): p for t in response.topics for p in t.partitions}
+        with self._buffer.subscription.lock:
+            for state, version, position, _ in rows:
+                answer = answers.get(state.topic_partition)
+                if answer is None or state.version != version or state.phase is not Phase.VALIDATING:
+                    continue
+                if answer.error_code != 0:
+                    self._metadata.request_update((state.topic_partition.topic,))
+                elif answer.end_offset < 0 or answer.leader_epoch < 0 or answer.end_offset >= position.offset:
+                    state.to(Phase.FETCHING)
+                else:
+                    self.diverged(state, answer.leader_epoch, answer.end_offset)
+
+    def diverged(self, state: PartitionState, epoch: int, end_offset: int) -> None:
+        """Our history and the leader's part at ``end_offset``: records that were read are gone. Under the lock."""
+        assert state.position is not None
+        tp = state.topic_partition
+        logger.warning(
+            "%s: the log was truncated: we stand at %d, the leader's log of epoch %d ends at %d",
+            tp,
+            state.position.offset,
+            epoch,
+            end_offset,
+        )
+        if self._settings.reset is NONE:
+            state.stuck(
+                LogTruncation(
+                    diverging_offset=end_offset,
+                    diverging_epoch=epoch,
+                    topic=tp.topic,
+                    partition=tp.partition,
+                    offset=state.position.offset,
+                )
+            )
+            self._buffer.attention = True
+        else:
+            state.seek(Position(end_offset, epoch))
+
+    # ---- ListOffsets -------------------------------------------------------------------------------------------------
+
+    def list_offsets(
+        self, times: Mapping[TopicPartition, int], *, once: bool = False
+    ) -> Operation[dict[TopicPartition, OffsetAndTimestamp]]:
+        """Offsets by time (or special timestamp). ``once``: one attempt, leaving out what failed; else until all are
+        answered."""
+        found: dict[TopicPartition, OffsetAndTimestamp] = {}
+        missing = dict(times)
+        attempts = 0
+        while True:
+            by_node: dict[int, dict[TopicPartition, int]] = {}
+            for tp, timestamp in missing.items():
+                leader = self._metadata.cluster.leader(tp)
+                if leader is None:
+                    self._metadata.request_update((tp.topic,))
+                    self._raise_if_gone(tp, once=once)
+                else:
+                    by_node.setdefault(leader[0], {})[tp] = timestamp
+            for node_id, wanted in by_node.items():
+                answers = yield from self._list_offsets_at(node_id, wanted)
+                for tp, answer in answers.items():
+                    if self._take_listed(tp, answer, once=once):
+                        epoch = answer.leader_epoch if answer.leader_epoch >= 0 else None
+                        found[tp] = OffsetAndTimestamp(answer.offset, answer.timestamp, epoch)
+                        missing.pop(tp, None)
+            if once or not missing:
+                return found
+            yield from sleep(self._pause(attempts))
+            attempts += 1
+
+    def _raise_if_gone(self, tp: TopicPartition, *, once: bool) -> None:
+        error = self._metadata.cluster.errors.get(tp.topic)
+        if error is not None and not once and not error.retriable:
+            raise error
+
+    def _take_listed(self, tp: TopicPartition, answer: ListOffsetsPartitionResponse, *, once: bool) -> bool:
+        if answer.error_code == 0:
+            return True
+        error = error_for_code(answer.error_code)
+        self._metadata.request_update((tp.topic,))
+        if not error.retriable and not once:
+            raise error(topic=tp.topic, partition=tp.partition)
+        if not error.retriable:
+            with self._buffer.subscription.lock:
+                state = self._buffer.subscription.partitions.get(tp)
+                if state is not None:
+                    state.stuck(error(topic=tp.topic, partition=tp.partition))
+                    self._buffer.attention = True
+        return False
+
+    def _list_offsets_at(
+        self, node_id: int, wanted: Mapping[TopicPartition, int]
+    ) -> Operation[dict[TopicPartition, ListOffsetsPartitionResponse]]:
+        topics: dict[str, ListOffsetsTopic] = {}
+        for tp, timestamp in wanted.items():
+            leader = self._metadata.cluster.leader(tp)
+            topics.setdefault(tp.topic, ListOffsetsTopic(name=tp.topic)).partitions.append(
+                ListOffsetsPartition(
+                    partition_index=tp.partition,
+                    current_leader_epoch=-1 if leader is None else leader[1],
+                    timestamp=timestamp,
+                )
+            )
+        request = ListOffsetsRequest(
+            replica_id=-1, isolation_level=1 if self._settings.read_committed else 0, topics=list(topics.values())
+        )
+        try:
+            response = yield from call(
+                Request[ListOffsetsResponse](request, node_id=node_id, channel=Channel.COORDINATOR)
+            )
+        except (KafkaConnectionError, KafkaTimeoutError):
+            self._metadata.request_update(topics)
+            return {}
+        return {TopicPartition(t.name, p.partition_index): p for t in response.topics for p in t.partitions}
+
+    # ---- committed offsets -------------------------------------------------------------------------------------------
+
+    def fetch_committed(
+        self, partitions: Iterable[TopicPartition], *, once: bool = False
+    ) -> Operation[dict[TopicPartition, OffsetAndMetadata]]:
+        """What the group committed; partitions without are left out. Waits for open transactions to end
+        (require_stable)."""
+        wanted = list(partitions)
+        identity = self._identity()
+        by_id = all(self._metadata.cluster.topic_id(tp.topic) is not None for tp in wanted)
+        rows = _rows(wanted)
+
+        def build(version: int) -> OffsetFetchRequest:
+            if version < 8:
+                topics = [
+                    OffsetFetchRequestTopic(name=name, partition_indexes=indexes) for name, indexes in rows.items()
+                ]
+                return OffsetFetchRequest(group_id=identity.group_id, topics=topics, require_stable=version >= 7)
+            group = OffsetFetchRequestGroup(
+                group_id=identity.group_id,
+                topics=[
+                    OffsetFetchRequestTopics(
+                        name=name,
+                        topic_id=self._metadata.cluster.topic_id(name) or UUID(int=0),
+                        partition_indexes=indexes,
+                    )
+                    for name, indexes in rows.items()
+                ],
+            )
+            if version >= 9 and identity.member_id:
+                group.member_id, group.member_epoch = identity.member_id, identity.generation_id
+            return OffsetFetchRequest(groups=[group], require_stable=True)
+
+        response = yield from self._ask_coordinator(
+            lambda node: Request[OffsetFetchResponse](
+                api_key=ApiKey.OFFSET_FETCH,
+                build=build,
+                node_id=node,
+                channel=Channel.COORDINATOR,
+                version_max=10 if by_id else 9,
+            ),
+            _fetch_error,
+        )
+        return self._committed_in(response)
+
+    def _committed_in(self, response: OffsetFetchResponse) -> dict[TopicPartition, OffsetAndMetadata]:
+        committed = {}
+        topics = response.groups[0].topics if response.groups else response.topics
+        for topic in topics:
+            name = topic.name or self._metadata.cluster.topic_name(getattr(topic, "topic_id", UUID(int=0))) or ""
+            for row in topic.partitions:
+                if row.committed_offset >= 0:
+                    epoch = row.committed_leader_epoch if row.committed_leader_epoch >= 0 else None
+                    committed[TopicPartition(name, row.partition_index)] = OffsetAndMetadata(
+                        row.committed_offset, row.metadata or "", epoch
+                    )
+        return committed
+
+    def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> Operation[None]:
+        """Commit for the group. Retries what can be retried; CommitFailed when the group has moved on."""
+        if not offsets:
+            return
+        identity = self._identity()
+        cluster = self._metadata.cluster
+        by_id = all(cluster.topic_id(tp.topic) is not None for tp in offsets)
+        topics: dict[str, OffsetCommitRequestTopic] = {}
+        for tp, offset in offsets.items():
+            topics.setdefault(
+                tp.topic, OffsetCommitRequestTopic(name=tp.topic, topic_id=cluster.topic_id(tp.topic) or UUID(int=0))
+            ).partitions.append(
+                OffsetCommitRequestPartition(
+                    partition_index=tp.partition,
+                    committed_offset=offset.offset,
+                    committed_leader_epoch=-1 if offset.leader_epoch is None else offset.leader_epoch,
+                    committed_metadata=offset.metadata,
+                )
+            )
+
+        def build(version: int) -> OffsetCommitRequest:
+            request = OffsetCommitRequest(
+                group_id=identity.group_id,
+                generation_id_or_member_epoch=identity.generation_id,
+                member_id=identity.member_id,
+                topics=list(topics.values()),
+            )
+            if version >= 7:
+                request.group_instance_id = identity.group_instance_id
+            return request
+
+        try:
+            yield from self._ask_coordinator(
+                lambda node: Request[OffsetCommitResponse](
+                    api_key=ApiKey.OFFSET_COMMIT,
+                    build=build,
+                    node_id=node,
+                    channel=Channel.COORDINATOR,
+                    version_max=10 if by_id else 9,
+                ),
+                lambda response: next((p.error_code for t in response.topics for p in t.partitions if p.error_code), 0),
+            )
+        except LOST_MEMBERSHIP as error:
+            self._lost_membership(error)
+            raise CommitFailed(
+                f"the group moved on before the commit ({error}); the partitions may belong to others now. "
+                "Poll again to rejoin; if handlers take long, raise max_poll_interval_ms or lower max_poll_records",
+                group_id=identity.group_id,
+            ) from error
+
+    def _ask_coordinator(self, request: Callable[[int], Request[T]], error_code: Callable[[T], int]) -> Operation[T]:
+        """Until the coordinator answers for good; the caller's time-out ends it otherwise."""
+        group_id = self._settings.group_id
+        assert group_id is not None, "only groups have a coordinator"
+        attempts = 0
+        while True:
+            try:
+                node = yield from self._coordinators.find(CoordinatorKind.GROUP, group_id)
+                response = yield from call(request(node))
+                code = error_code(response)
+                if code == 0:
+                    return response
+                raise error_for_code(code)(group_id=group_id)
+            except (KafkaConnectionError, KafkaTimeoutError):
+                self._coordinators.forget(CoordinatorKind.GROUP, group_id)
+            except BrokerError as error:
+                if not error.retriable or isinstance(error, LOST_MEMBERSHIP):
+                    raise
+                if error.action is Action.FIND_COORDINATOR:
+                    self._coordinators.forget(CoordinatorKind.GROUP, group_id)
+                elif error.action is Action.REFRESH_METADATA:
+                    self._metadata.request_update()
+            yield from sleep(self._pause(attempts))
+            attempts += 1
+
+    def _pause(self, attempts: int) -> float:
+        return min(self._settings.retry_backoff_s * 2.0 ** min(attempts, 16), self._settings.retry_backoff_max_s)
+
+
+def _rows(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    rows: dict[str, list[int]] = {}
+    for topic, partition in partitions:
+        rows.setdefault(topic, []).append(partition)
+    return rows
+
+
+def _fetch_error(response: OffsetFetchResponse) -> int:
+    if response.groups:
+        group = response.groups[0]
+        return group.error_code or next((p.error_code for t in group.topics for p in t.partitions if p.error_code), 0)
+    return response.error_code or next((p.error_code for t in response.topics for p in t.partitions if p.error_code), 0)
+
+
+__all__ = ["OffsetSettings", "Offsets", "OutOfRange", "parse_reset"]
