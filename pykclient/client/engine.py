@@ -501,8 +501,12 @@ class Engine:
         """One round: take events, mail and timers, ask the managers, send. Returns when the next step is due at the
         latest."""
         self.now = now
+        if events is None:
+            events = self._transport.poll(0)
+        # After the poll, which takes the wake-up: cleared before it, a letter that comes in between would use up the
+        # wake-up and leave the flag set, and the next one would wake nobody.
         self._signalled = False
-        self.network.handle(self._transport.poll(0) if events is None else events, now)
+        self.network.handle(events, now)
         for _ in range(len(self._mailbox)):
             item = self._mailbox.popleft()
             if isinstance(item, Task):

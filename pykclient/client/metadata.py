@@ -37,6 +37,7 @@ from pykclient.errors import (
 from pykclient.net.client_request import Request
 from pykclient.net.completion import Completion
 from pykclient.net.connection import Random
+from pykclient.net.failures import ConnectTimedOut
 from pykclient.net.transport import Endpoint
 from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
@@ -70,7 +71,7 @@ class MetadataSettings:
     """metadata.recovery.strategy."""
     rebootstrap_trigger_s: float = 300.0
     brokers_max: int = BROKERS_MAX
-    bootstrap_patience_s: float = 3.5
+    bootstrap_patience_s: float = 3.0
     """While no broker was ever reached, waiters learn why after this long instead of at their own deadline."""
 
 
@@ -236,13 +237,20 @@ class MetadataManager:
         assert request is not None, "a request is under way"
         request.completion.withdraw()
         self._wanted = True
-        silent = request.sent_to
-        if silent is not None:
-            self._avoid.add(silent)
-        if self._avoid >= set(self._network.nodes):
-            self._avoid.clear()
-        error = KafkaTimeoutError(f"no answer to a metadata request within {ANSWER_PATIENCE_S:g} s")
-        self._attempt_failed(error)
+        if request.routed_to is not None:
+            self._avoid.add(request.routed_to)
+        if not self._avoid >= set(self._network.nodes):
+            self._retry_at = self._now
+            return
+        self._avoid.clear()
+        endpoint = self._network.nodes.get(request.routed_to) if request.routed_to is not None else None
+        self._attempt_failed(
+            ConnectTimedOut(
+                f"no answer within {ANSWER_PATIENCE_S:g} s; check firewalls and security_protocol",
+                host=None if endpoint is None else endpoint.host,
+                port=None if endpoint is None else endpoint.port,
+            )
+        )
 
     def _answered(self, request: Request[MetadataResponse], completion: Completion[MetadataResponse]) -> None:
         if self._request is not request:

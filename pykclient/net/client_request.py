@@ -60,9 +60,12 @@ class Request(Generic[R]):
     version: int = -1
     sent_at: float | None = None
     sent_to: int | None = None
+    routed_to: int | None = None
+    """The node whose queue it stands in, or stood in when it was sent."""
     deadline: float = 0.0
     withdrawn: bool = False
     tried: set[int] | None = None
+    """Nodes that could not be reached; a caller may name some to avoid."""
 
     def __post_init__(self) -> None:
         if self.api_key < 0:

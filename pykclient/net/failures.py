@@ -25,6 +25,10 @@ class ConnectionLost(KafkaConnectionError):
     """The connection broke; what was under way is unknown."""
 
 
+class RejectedByPeer(ConnectionLost):
+    """The broker hung up on our first request; it may want SASL (security_protocol SASL_SSL or SASL_PLAINTEXT)."""
+
+
 class RequestExpired(KafkaConnectionError, TimeoutError):
     """The broker did not answer within the request's time; what it did is unknown."""
 
@@ -65,6 +69,7 @@ __all__ = [
     "HostNotFound",
     "PeerIsTls",
     "PeerNotTls",
+    "RejectedByPeer",
     "RequestExpired",
     "TlsFailure",
     "TlsVerificationFailed",

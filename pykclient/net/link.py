@@ -78,6 +78,7 @@ class Link:
         self.protocol: ClientConnection | None = None
         self.connection_id: int | None = None
         self.work_id: int | None = None
+        self.answered = False
         self.error: Exception | None = None
         self.retry_at = 0.0
         self.throttled_until = 0.0
@@ -105,6 +106,7 @@ class Link:
 
     def succeeded(self, now: float) -> None:
         """The broker answered a real request: only that proves it sane, so only that ends the back-off."""
+        self.answered = True
         self._failures = 0
         self.retry_at = 0.0
         self.error = None
@@ -126,6 +128,7 @@ class Link:
         self.connection_id = None
         self.work_id = None
         self.protocol = None
+        self.answered = False
         self.setup_deadline = math.inf
         self.throttled_until = 0.0
 

@@ -8,6 +8,7 @@ often.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 from collections import deque
@@ -17,7 +18,7 @@ from typing import Any
 from pykclient.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError, NoBrokersAvailable, ProtocolError
 from pykclient.net.client_request import ApiVersions, Channel, Request
 from pykclient.net.connection import ClientConnection, Offload, Ready, Response
-from pykclient.net.failures import ConnectionLost, ConnectTimedOut, RequestExpired
+from pykclient.net.failures import ConnectionLost, ConnectTimedOut, RejectedByPeer, RequestExpired
 from pykclient.net.link import Link, LinkState, NetworkSettings, Random
 from pykclient.net.transport import Closed, Connected, Endpoint, Event, Offloaded, Received, Transport
 
@@ -179,6 +180,10 @@ class NetworkClient:
     def cancel(self, request: Request[Any]) -> None:
         """Withdraw it: unsent, it never leaves; in flight, its answer is thrown away. The completion stays pending."""
         request.withdrawn = True
+        if request.sent_at is None:
+            link = self._links.get((request.routed_to, request.channel)) if request.routed_to is not None else None
+            with contextlib.suppress(ValueError):
+                (self._unrouted if link is None else link.queue).remove(request)
 
     def handle(self, events: Sequence[Event], now: float) -> None:
         """Take what the transport reports. Callbacks of completed requests run in here."""
@@ -243,6 +248,7 @@ class NetworkClient:
         return link
 
     def _enqueue(self, link: Link, request: Request[Any]) -> None:
+        request.routed_to = link.node_id
         link.queue.append(request)
         self._active[link] = None
 
@@ -366,15 +372,25 @@ class NetworkClient:
 
     def _closed(self, link: Link, event: Closed, now: float) -> None:
         error = event.error
-        if error is None:
-            message = "the broker closed the connection"
-            if link.state is LinkState.NEGOTIATING:
-                message += " before it said what it speaks; check security_protocol on both sides"
-            error = ConnectionLost(message, host=link.endpoint.host, port=link.endpoint.port)
+        host, port = link.endpoint.host, link.endpoint.port
+        if link.state is LinkState.NEGOTIATING and (error is None or isinstance(error, ConnectionLost)):
+            error = RejectedByPeer(
+                "the broker closed the connection before it said what it speaks; check security_protocol on both sides",
+                host=host,
+                port=port,
+            )
+        elif self._rejects_first_request(link):
+            error = RejectedByPeer(host=host, port=port)
+        elif error is None:
+            error = ConnectionLost("the broker closed the connection", host=host, port=port)
         elif not isinstance(error, KafkaError):
-            cause, error = error, ConnectionLost(str(error), host=link.endpoint.host, port=link.endpoint.port)
+            cause, error = error, ConnectionLost(str(error), host=host, port=port)
             error.__cause__ = cause
         self._break(link, error, now, backs_off=True)
+
+    def _rejects_first_request(self, link: Link) -> bool:
+        """A SASL listener lets everybody ask for versions and hangs up on the first real request of a stranger."""
+        return bool(link.in_flight()) and not link.answered and self.settings.security.sasl is None
 
     def _expire_in_flight(self, link: Link, now: float) -> None:
         """Answers come in order, so one that is overdue blocks all behind it: the connection is of no more use."""

@@ -202,6 +202,21 @@ def test_mail_is_run_in_order_and_wakes_the_transport_once_per_step() -> None:
     assert world.transport.woken == 2
 
 
+def test_letter_that_comes_during_the_poll_does_not_silence_the_next_one() -> None:
+    world = World()
+    real = world.transport.poll
+
+    def poll(timeout_s: float | None) -> Any:
+        world.engine.call_soon(lambda: None)
+        return real(timeout_s)
+
+    world.transport.poll = poll  # type: ignore[method-assign]
+    world.engine.step(world.clock.time)
+    woken = world.transport.woken
+    world.engine.call_soon(lambda: None)
+    assert world.transport.woken == woken + 1
+
+
 def test_mail_posted_by_mail_is_due_at_once() -> None:
     world = World()
     world.engine.call_soon(lambda: world.engine.call_soon(lambda: None))

@@ -23,6 +23,7 @@ from pykclient.errors import (
     UnknownTopicOrPartition,
 )
 from pykclient.net.connection import Security
+from pykclient.net.failures import ConnectTimedOut
 from pykclient.net.link import NetworkSettings
 from pykclient.net.network_client import NetworkClient
 from pykclient.net.server_connection import ServerRequest
@@ -139,7 +140,13 @@ class World:
     """Brokers b0..bn; all of them are bootstrap servers unless said otherwise."""
 
     def __init__(
-        self, nodes: int = 2, *, bootstrap: int | None = None, security: Security | None = None, **settings: Any
+        self,
+        nodes: int = 2,
+        *,
+        seed: int = 1,
+        bootstrap: int | None = None,
+        security: Security | None = None,
+        **settings: Any,
     ):
         self.clock = VirtualClock()
         self.nodes = [FakeNode(Endpoint(f"b{index}.test", 9092)) for index in range(nodes)]
@@ -148,7 +155,7 @@ class World:
         self.cluster_id = "c"
         self.transport = FakeCluster(self.clock, self.nodes)
         network_settings = NetworkSettings(security=security or Security())
-        self.network = NetworkClient(self.transport, network_settings, rng=random.Random(1))
+        self.network = NetworkClient(self.transport, network_settings, rng=random.Random(seed))
         servers = tuple(node.endpoint for node in self.nodes[:bootstrap])
         self.metadata = MetadataManager(MetadataSettings(servers, **settings), self.network, rng=random.Random(2))
         self.engine = Engine(self.transport, self.clock, self.network, [self.metadata])
@@ -312,6 +319,25 @@ def test_broker_that_does_not_answer_is_passed_over() -> None:
     start = world.clock.time
     world.wait_for("orders")
     assert world.clock.time - start < 2.5
+
+
+def test_broker_that_hangs_before_it_negotiates_is_passed_over() -> None:
+    for seed in range(5):
+        world = World(3, seed=seed)
+        world.nodes[0].silent = world.nodes[1].silent = True
+        world.topics["orders"] = topic_of("orders", {0: (1, 5)})
+        start = world.clock.time
+        world.wait_for("orders", within_s=9.0)
+        assert world.clock.time - start < 5.0
+
+
+def test_silent_bootstrap_server_is_reported_by_name_before_five_seconds() -> None:
+    world = World(1)
+    world.nodes[0].silent = True
+    start = world.clock.time
+    with pytest.raises(ConnectTimedOut, match=r"b0\.test:9092"):
+        world.wait_for("orders")
+    assert world.clock.time - start < 5.0
 
 
 def test_update_by_others_is_merged() -> None:

@@ -21,7 +21,13 @@ from pykclient.errors import (
 )
 from pykclient.net.client_request import Channel, Request
 from pykclient.net.connection import Security
-from pykclient.net.failures import ConnectionLost, ConnectionRefused, ConnectTimedOut, RequestExpired
+from pykclient.net.failures import (
+    ConnectionLost,
+    ConnectionRefused,
+    ConnectTimedOut,
+    RejectedByPeer,
+    RequestExpired,
+)
 from pykclient.net.link import NetworkSettings
 from pykclient.net.network_client import NetworkClient
 from pykclient.net.server_connection import ServerRequest
@@ -200,6 +206,21 @@ def test_broken_connection_fails_what_is_in_flight_and_keeps_what_was_not_sent()
     assert "b0.test:9092" in str(first.completion.error)
     assert second.completion.result().cluster_id == "again"
     assert len(world.nodes[0].connects) == 2
+
+
+def test_peer_that_hangs_up_on_the_first_request_may_want_sasl() -> None:
+    world = World()
+    world.nodes[0].handlers[ApiKey.METADATA] = lambda request: Drop()
+    request = world.send()
+    world.finish(request)
+    assert isinstance(request.completion.error, RejectedByPeer)
+    assert "SASL" in str(request.completion.error)
+    world.nodes[0].on_connect = b""
+    world.settle(1.0)
+    early = world.send()
+    world.finish(early)
+    assert isinstance(early.completion.error, RejectedByPeer)
+    assert "security_protocol" in str(early.completion.error)
 
 
 def test_refused_connection_fails_requests_to_that_node_at_once() -> None:
