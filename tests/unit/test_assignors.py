@@ -71,6 +71,7 @@ def moved(members: Sequence[Member], assignment: Assignment) -> int:
 
 
 @pytest.mark.parametrize("name", EAGER)
+@settings(deadline=None)
 @given(data=st.data())
 def test_assignment_is_complete_disjoint_and_wanted_whatever_the_past(name: str, data: st.DataObject) -> None:
     topics, members = data.draw(groups())
@@ -80,6 +81,7 @@ def test_assignment_is_complete_disjoint_and_wanted_whatever_the_past(name: str,
     assert ASSIGNORS[name].assign(dict(sorted(topics.items())), members[::-1]) == assignment
 
 
+@settings(deadline=None)
 @given(data=st.data())
 def test_sticky_assignment_is_balanced_whatever_the_past(data: st.DataObject) -> None:
     topics, members = data.draw(groups())
@@ -92,6 +94,7 @@ def test_sticky_assignment_is_balanced_whatever_the_past(data: st.DataObject) ->
 
 
 @pytest.mark.parametrize("name", ["sticky", "cooperative-sticky"])
+@settings(deadline=None)
 @given(group=groups())
 def test_nothing_moves_when_nothing_changed(name: str, group: tuple[Topics, list[Member]]) -> None:
     topics, members = group
@@ -102,6 +105,7 @@ def test_nothing_moves_when_nothing_changed(name: str, group: tuple[Topics, list
     assert moved(rejoined, ASSIGNORS[name].assign(topics, rejoined)) == 0
 
 
+@settings(deadline=None)
 @given(group=groups(same_topics=True))
 def test_newcomer_takes_its_share_and_no_more(group: tuple[Topics, list[Member]]) -> None:
     topics, members = group
@@ -112,6 +116,7 @@ def test_newcomer_takes_its_share_and_no_more(group: tuple[Topics, list[Member]]
     assert moved(rejoined, second) == len(second["n"])
 
 
+@settings(deadline=None)
 @given(group=groups(same_topics=True), leaver=st.integers(0, 6))
 def test_only_the_leavers_partitions_move(group: tuple[Topics, list[Member]], leaver: int) -> None:
     topics, members = group
@@ -122,7 +127,7 @@ def test_only_the_leavers_partitions_move(group: tuple[Topics, list[Member]], le
     assert moved(rejoined, ASSIGNORS["sticky"].assign(topics, rejoined)) == 0
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_cooperative_rebalances_never_overlap_and_settle(data: st.DataObject) -> None:
     """Nobody is given what another honest member still holds, and after a few rounds all is assigned."""
@@ -148,6 +153,7 @@ def test_cooperative_rebalances_never_overlap_and_settle(data: st.DataObject) ->
         check_sound(topics, members, current, complete=True)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.builds(TopicPartition, st.text(max_size=5), st.integers(0, 99)), max_size=9), st.integers(-1, 2**31 - 1)
 )
@@ -157,6 +163,7 @@ def test_claims_survive_the_wire(partitions: list[TopicPartition], generation: i
     assert claim.generation == generation
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_any_user_data_is_a_claim_or_none(data: bytes) -> None:
     for partition in decode_claim(data).partitions:

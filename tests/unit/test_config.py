@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pykclient import plugins
@@ -222,6 +222,7 @@ def test_bad_bootstrap_servers(servers: Any, complaint: str) -> None:
     assert complaint in problem
 
 
+@settings(deadline=None)
 @given(st.text(max_size=30))
 def test_any_bootstrap_text_parses_or_is_a_config_error(text: str) -> None:
     try:

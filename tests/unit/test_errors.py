@@ -6,7 +6,7 @@ import inspect
 import pickle
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pykclient import errors
@@ -77,6 +77,7 @@ def test_every_error_survives_pickling_with_its_context(error_class: type[KafkaE
     assert copy.args == error.args
 
 
+@settings(deadline=None)
 @given(st.integers(-(2**15), 2**15 - 1).filter(lambda code: not -1 <= code <= 133))
 def test_code_from_the_future_keeps_its_number(code: int) -> None:
     error = error_for_code(code)(topic="orders")

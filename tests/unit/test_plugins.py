@@ -7,7 +7,7 @@ import uuid
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pykclient import plugins
@@ -46,6 +46,7 @@ def test_null_stays_null(name: str) -> None:
     assert serde.deserialize("t", None, []) is None
 
 
+@settings(deadline=None)
 @given(st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False), st.text())
 def test_round_trips(number: int, real: float, text: str) -> None:
     assert plugins.LONG.deserialize("t", plugins.LONG.serialize("t", number, []), []) == number

@@ -398,7 +398,7 @@ def test_short_keys_and_open_verifiers_are_refused() -> None:
 # All
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from(["PLAIN", "SCRAM-SHA-256", "OAUTHBEARER"]))
 def test_servers_answer_any_bytes_with_a_refusal(data: bytes, mechanism: str) -> None:
     server = servers().start(mechanism, entropy=fixed_entropy, wall_ms=NOW_MS)
@@ -407,7 +407,7 @@ def test_servers_answer_any_bytes_with_a_refusal(data: bytes, mechanism: str) ->
     assert not server.done
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=200) | st.from_regex(rb"r=abc[a-z]*,s=[A-Za-z0-9+/=]*,i=[0-9]{1,4}"))
 def test_scram_client_answers_any_bytes_with_a_refusal(data: bytes) -> None:
     with pytest.raises(AuthenticationError):
