@@ -297,7 +297,7 @@ class Task(Generic[T]):
             self._timer.cancel()
             self._timer = None
         if withdraw and isinstance(waiting_on, Completion):
-            waiting_on.withdraw()
+            waiting_on.abandon(self._completed)
 
     def _finish(self, value: Any, error: BaseException | None) -> None:
         self._engine.forget(self)

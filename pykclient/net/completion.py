@@ -75,6 +75,13 @@ class Completion(Generic[T]):
             self._callbacks = None
             hook()
 
+    def abandon(self, callback: Callable[[Completion[T]], None]) -> None:
+        """One who added ``callback`` wants no more; when nobody else does either, it is withdrawn."""
+        if self._callbacks is not None and callback in self._callbacks:
+            self._callbacks.remove(callback)
+        if not self._callbacks:
+            self.withdraw()
+
     def add_callback(self, callback: Callable[[Completion[T]], None]) -> None:
         """Call ``callback(self)`` when done; at once when it is done already."""
         if self.done:

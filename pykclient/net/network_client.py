@@ -18,7 +18,7 @@ from typing import Any
 from pykclient.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError, NoBrokersAvailable, ProtocolError
 from pykclient.net.client_request import ApiVersions, Channel, Request
 from pykclient.net.connection import ClientConnection, Offload, Ready, Response
-from pykclient.net.failures import ConnectionLost, ConnectTimedOut, RejectedByPeer, RequestExpired
+from pykclient.net.failures import ConnectionLost, ConnectTimedOut, PeerIsTls, RejectedByPeer, RequestExpired
 from pykclient.net.link import Link, LinkState, NetworkSettings, Random
 from pykclient.net.transport import Closed, Connected, Endpoint, Event, Offloaded, Received, Transport
 
@@ -374,11 +374,10 @@ class NetworkClient:
         error = event.error
         host, port = link.endpoint.host, link.endpoint.port
         if link.state is LinkState.NEGOTIATING and (error is None or isinstance(error, ConnectionLost)):
-            error = RejectedByPeer(
-                "the broker closed the connection before it said what it speaks; check security_protocol on both sides",
-                host=host,
-                port=port,
-            )
+            # Every Kafka listener answers a question for its versions, but for one that waits for a TLS hello.
+            kind = PeerIsTls if self.settings.security.tls is None else RejectedByPeer
+            hint = "it may want TLS; check security_protocol" if kind is PeerIsTls else "check security_protocol"
+            error = kind(f"the broker hung up before it said what it speaks; {hint}", host=host, port=port)
         elif self._rejects_first_request(link):
             error = RejectedByPeer(host=host, port=port)
         elif error is None:

@@ -153,6 +153,22 @@ def test_cancelled_operation_is_closed_and_its_request_withdrawn() -> None:
     assert not requests[0].completion.done
 
 
+def test_cancelling_one_of_two_who_wait_leaves_the_other_waiting() -> None:
+    withdrawn: list[bool] = []
+    promise: Completion[int] = Completion()
+    promise.on_withdraw = lambda: withdrawn.append(True)
+    world = World()
+    first, second = world.engine.spawn(wait(promise)), world.engine.spawn(wait(promise))
+    first.withdraw()
+    assert withdrawn == []
+    promise.succeed(5)
+    assert second.result() == 5
+    lonely: Completion[int] = Completion()
+    lonely.on_withdraw = lambda: withdrawn.append(True)
+    world.engine.spawn(wait(lonely)).withdraw()
+    assert withdrawn == [True]
+
+
 # ---- managers ----
 
 

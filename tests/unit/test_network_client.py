@@ -25,6 +25,7 @@ from pykclient.net.failures import (
     ConnectionLost,
     ConnectionRefused,
     ConnectTimedOut,
+    PeerIsTls,
     RejectedByPeer,
     RequestExpired,
 )
@@ -219,7 +220,7 @@ def test_peer_that_hangs_up_on_the_first_request_may_want_sasl() -> None:
     world.settle(1.0)
     early = world.send()
     world.finish(early)
-    assert isinstance(early.completion.error, RejectedByPeer)
+    assert isinstance(early.completion.error, PeerIsTls)
     assert "security_protocol" in str(early.completion.error)
 
 
