@@ -126,7 +126,8 @@ def _replay(
         damaged = False
         if recover:
             segment_start = max(expected, segment.base_offset)
-            for header, content in segment.recover(segment_start):
+            following = segments[number + 1].base_offset if number + 1 < len(segments) else None
+            for header, content in segment.recover(segment_start, following):
                 epochs.assign(header.partition_leader_epoch, header.base_offset)
                 if header.base_offset >= start:
                     completed = replay_batch(producers, header, content, wall_ms)

@@ -23,6 +23,7 @@ from pykclient.errors import (
     ErrorCode,
     InvalidRequiredAcks,
     InvalidTopicException,
+    ProtocolError,
     RequestTimedOut,
     TopicAuthorizationFailed,
     TransactionalIdAuthorizationFailed,
@@ -110,9 +111,13 @@ class ProduceHandler:
             self._acknowledge(context, request, topics, writes, completion)
 
         self._verify_transactions(context, request, writes, proceed)
-        if completion.done:
-            return completion.result()
-        return completion
+        if not completion.done:
+            return completion
+        refused = next((write.error for write in writes if write.error is not None), None)
+        if request.acks == 0 and refused is not None:
+            # There is no answer to put an error into: closing the connection makes the producer look for the leader.
+            raise ProtocolError(f"a batch sent with acks=0 was refused: {refused}")
+        return completion.result()
 
     def _open_topic(
         self, context: RequestContext, topic: TopicProduceData

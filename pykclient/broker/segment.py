@@ -24,7 +24,7 @@ from pykclient.broker.index import (
 from pykclient.broker.log_config import LogConfig
 from pykclient.broker.storage import Storage
 from pykclient.errors import CorruptRecordError
-from pykclient.protocol.batch_header import HEADER_BYTES, BatchHeader, check_batch, read_header
+from pykclient.protocol.batch_header import HEADER_BYTES, BatchHeader, check_batch, iter_batches, read_header
 from pykclient.protocol.buffers import Buffer
 from pykclient.protocol.records import decode_batch
 from pykclient.types import TimestampType
@@ -93,6 +93,8 @@ class LogSegment:
         self.time_index = TimeIndex(base_offset, bytes_max=self._index_bytes_max)
         self.txn_index = TransactionIndex()
         self.was_truncated = False
+        self._trusted = True
+        """Every byte was written or checked by this process; otherwise what is read is checked first."""
         self._bytes_since_index = 0
         self._file = storage.open(segment_file_name(base_offset, LOG_SUFFIX + suffix))
 
@@ -145,20 +147,21 @@ class LogSegment:
         return None
 
     def frames(self, position: int = 0) -> Iterator[Frame]:
-        """The batches from a position on, by their first 27 bytes only. Stops at anything that cannot be a batch."""
+        """The batches from a position on, by their first 27 bytes only. What cannot be a batch raises
+        CorruptRecordError."""
         end = self._file.size
         chunk, chunk_at = b"", position
-        while position + HEADER_BYTES <= end:
+        while position < end:
             within = position - chunk_at
-            if within < 0 or within + HEADER_BYTES > len(chunk):
+            if within + HEADER_BYTES > len(chunk):
                 chunk, chunk_at, within = self._file.read(position, _SCAN_BYTES), position, 0
                 if len(chunk) < HEADER_BYTES:
-                    return
+                    raise CorruptRecordError(f"torn batch at position {position}")
             base_offset, length = _FRAME.unpack_from(chunk, within)
             size = length + _LOG_OVERHEAD_BYTES
             (delta,) = _LAST_OFFSET_DELTA.unpack_from(chunk, within + _LAST_OFFSET_DELTA_AT)
             if size < HEADER_BYTES or position + size > end or delta < 0:
-                return
+                raise CorruptRecordError(f"no batch at position {position}")
             yield Frame(position, size, base_offset, base_offset + delta)
             position += size
 
@@ -218,7 +221,11 @@ class LogSegment:
                 end, end_offset = beyond.position, beyond.base_offset
         if first.position + bytes_max < end:
             end, end_offset = self._batch_boundary(first, first.position + bytes_max)
-        return SegmentRead(self._file.read(first.position, end - first.position), end_offset)
+        records = self._file.read(first.position, end - first.position)
+        if not self._trusted:
+            for header in iter_batches(records):
+                check_batch(records, header)
+        return SegmentRead(records, end_offset)
 
     def bytes_between(self, from_offset: int, upper_offset: int) -> int:
         """Bytes of the batches that a read between two offsets would give."""
@@ -283,6 +290,7 @@ class LogSegment:
 
     def _load_tail(self, next_offset_max: int) -> bool:
         """Read on from the last index entry to learn the end, and that the index points at batches."""
+        self._trusted = False
         last = self.offset_index.last()
         end = last.position
         self.next_offset = self.base_offset
@@ -306,18 +314,22 @@ class LogSegment:
             (timestamp,) = _MAX_TIMESTAMP.unpack_from(start, _MAX_TIMESTAMP_AT)
             self.first_timestamp = timestamp if timestamp >= 0 else None
 
-    def recover(self, next_offset_min: int) -> Iterator[tuple[BatchHeader, bytes]]:
+    def recover(self, next_offset_min: int, next_offset_max: int | None = None) -> Iterator[tuple[BatchHeader, bytes]]:
         """Check every batch, build the indexes again, and cut the file behind the last sound batch.
 
-        Gives the sound batches as it goes; ends early, with ``was_truncated`` set, where the file is damaged.
+        Gives the sound batches as it goes; ends early, with ``was_truncated`` set, where the file is damaged. Offsets
+        are outside of a batch's CRC, so they are held against their neighbours: they grow, and stay below the next
+        segment (``next_offset_max``). Gaps are fine, compaction leaves them.
         """
         self.forget_indexes()
         self.was_truncated = False
+        self._trusted = True
         expected = max(next_offset_min, self.base_offset)
+        limit = self.base_offset + RELATIVE_OFFSET_MAX + 1 if next_offset_max is None else next_offset_max
         end = 0
         try:
             for header, content in self.headers(check_crc=True):
-                if header.base_offset < expected or header.last_offset - self.base_offset > RELATIVE_OFFSET_MAX:
+                if header.base_offset < expected or header.last_offset >= limit:
                     break
                 self._note(header, header.position)
                 expected = self.next_offset

@@ -19,7 +19,13 @@ from pykclient.broker.replica_manager import LeadershipChange, ReplicaConfig, Re
 from pykclient.broker.request import Principal, RequestContext
 from pykclient.broker.storage import DirectoryStorage, MemoryStorage, Storage
 from pykclient.broker.timing_wheel import TimingWheel
-from pykclient.errors import ErrorCode, InvalidTopicException, NotLeaderOrFollower, UnknownTopicOrPartition
+from pykclient.errors import (
+    ErrorCode,
+    InvalidTopicException,
+    NotLeaderOrFollower,
+    ProtocolError,
+    UnknownTopicOrPartition,
+)
 from pykclient.net.completion import Completion
 from pykclient.net.transport import Endpoint
 from pykclient.protocol.messages import ApiKey
@@ -256,6 +262,11 @@ def test_acks_0_gets_no_answer_but_is_written() -> None:
     node = Node()
     assert node.send_produce("a", acks=0) is None
     assert values_of(node.fetch_one(0)) == ["a"]
+
+
+def test_refused_batch_with_acks_0_closes_the_connection() -> None:
+    with pytest.raises(ProtocolError):
+        Node().send_produce("a", acks=0, partition=9)
 
 
 @pytest.mark.parametrize(
