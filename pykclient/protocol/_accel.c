@@ -1,12 +1,14 @@
-/* The native twin of pure.py, pure_columns.py and pure_murmur2.py: same arguments, same bytes, same errors.
+/* The native twin of pure.py, pure_columns.py, pure_murmur2.py and batch_builder.append: same arguments, same bytes,
+ * same errors.
  *
  * Stateless functions over buffers. No length is used before it was compared with what remains, and whatever is
- measured in a first * pass is checked again while it is written, so that memory which another thread changes in
- between cannot lead outside a buffer. * The GIL is released where no Python object is touched (columns, murmur2 of a
- column). *
+ * measured in a first pass is checked again while it is written, so that memory which another thread changes in between
+ * cannot lead outside a buffer. The GIL is released where no Python object is touched (columns, murmur2 of a column).
+ *
  * Not the limited API: records are made by writing the nine slots of ConsumerRecord at their offsets
- (PyMemberDescrObject), and bytes * and tuples are read through macros. Both are what makes decoding to objects worth
- having a C file for. */
+ * (PyMemberDescrObject), and bytes and tuples are read through macros. Both are what makes decoding to objects worth
+ * having a C file for.
+ */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stddef.h>
@@ -24,8 +26,8 @@
 #define VARLONG_BYTES_MAX 10
 #define BATCH_HEADER_BYTES 61
 
-static const char *const SLOT_NAMES[RECORD_SLOTS] = {
-    "topic", "partition", "offset", "timestamp", "timestamp_type", "key", "value", "headers", "leader_epoch"};
+static const char *const SLOT_NAMES[RECORD_SLOTS] = {"topic", "partition", "offset",  "timestamp",   "timestamp_type",
+                                                     "key",   "value",     "headers", "leader_epoch"};
 
 typedef struct {
     PyObject *corrupt_record_error;
@@ -35,7 +37,10 @@ typedef struct {
 
 /* ---------------------------------------------------------------- varints */
 
-static inline uint64_t zigzag(int64_t number) { return ((uint64_t)number << 1) ^ (uint64_t)(number >> 63); }
+static inline uint64_t zigzag(int64_t number)
+{
+    return ((uint64_t)number << 1) ^ (uint64_t)(number >> 63);
+}
 
 static inline int varint_size(int64_t number)
 {
@@ -60,7 +65,8 @@ static inline uint8_t *put_varint(uint8_t *out, int64_t number)
 }
 
 /* Reads at most 5 bytes; NULL when the bytes end first or go on. Excess bits of the fifth byte are dropped, as Java
-does. */ static inline const uint8_t *get_varint(const uint8_t *at, const uint8_t *end, int32_t *number)
+does. */
+static inline const uint8_t *get_varint(const uint8_t *at, const uint8_t *end, int32_t *number)
 {
     uint32_t raw = 0;
     for (int shift = 0; shift < 7 * VARINT_BYTES_MAX; shift += 7) {
@@ -92,7 +98,10 @@ static inline const uint8_t *get_varlong(const uint8_t *at, const uint8_t *end, 
     return NULL;
 }
 
-static inline int64_t add_wrapping(int64_t left, int64_t right) { return (int64_t)((uint64_t)left + (uint64_t)right); }
+static inline int64_t add_wrapping(int64_t left, int64_t right)
+{
+    return (int64_t)((uint64_t)left + (uint64_t)right);
+}
 static inline int64_t subtract_wrapping(int64_t left, int64_t right)
 {
     return (int64_t)((uint64_t)left - (uint64_t)right);
@@ -216,8 +225,9 @@ static int get_size(PyObject *object, Py_ssize_t *number)
 }
 
 /* Bytes of an object: borrowed from bytes (the usual case), else through a buffer that the caller releases when
-view->obj is set. */ static inline int get_bytes(PyObject *object, Py_buffer *view, const uint8_t **data, Py_ssize_t
-*size) {
+view->obj is set. */
+static inline int get_bytes(PyObject *object, Py_buffer *view, const uint8_t **data, Py_ssize_t *size)
+{
     if (PyBytes_CheckExact(object)) {
         view->obj = NULL;
         *data = (const uint8_t *)PyBytes_AS_STRING(object);
@@ -262,7 +272,10 @@ static int output_reserve(Output *output, Py_ssize_t more)
     return _PyBytes_Resize(&output->bytes, wanted + wanted / 2);
 }
 
-static inline uint8_t *output_at(Output *output) { return (uint8_t *)PyBytes_AS_STRING(output->bytes) + output->used; }
+static inline uint8_t *output_at(Output *output)
+{
+    return (uint8_t *)PyBytes_AS_STRING(output->bytes) + output->used;
+}
 
 static int put_content(Output *output, PyObject *content)
 {
@@ -333,8 +346,8 @@ static inline Py_ssize_t content_guess(PyObject *content)
 }
 
 /* The whole record. Its size stands in front: a place of the likely width is left, and the body moved when the guess
-was wrong. */ static int put_record(Output *output, int64_t timestamp_delta, int32_t offset_delta, PyObject *key,
-PyObject *value,
+was wrong. */
+static int put_record(Output *output, int64_t timestamp_delta, int32_t offset_delta, PyObject *key, PyObject *value,
                       PyObject *headers)
 {
     int deltas = varint_size(timestamp_delta) + varint_size(offset_delta);
@@ -509,9 +522,15 @@ static PyObject *make_record(State *state, Shared *shared, const RecordView *vie
         Py_XDECREF(headers);
         return NULL;
     }
-    PyObject *fields[RECORD_SLOTS] = {
-        Py_NewRef(shared->topic), Py_NewRef(shared->partition), number, Py_NewRef(shared->timestamp),
-        Py_NewRef(shared->timestamp_type), key, value, headers, Py_NewRef(shared->leader_epoch)};
+    PyObject *fields[RECORD_SLOTS] = {Py_NewRef(shared->topic),
+                                      Py_NewRef(shared->partition),
+                                      number,
+                                      Py_NewRef(shared->timestamp),
+                                      Py_NewRef(shared->timestamp_type),
+                                      key,
+                                      value,
+                                      headers,
+                                      Py_NewRef(shared->leader_epoch)};
     for (int i = 0; i < RECORD_SLOTS; i++)
         *(PyObject **)((char *)record + state->slots[i]) = fields[i];
     return record;
@@ -570,11 +589,20 @@ failed:
 /* ---------------------------------------------------------------- decoding to columns */
 
 enum {
-    OFFSETS, TIMESTAMPS,
-    KEY_OFFSETS, KEY_DATA, KEY_VALIDITY,
-    VALUE_OFFSETS, VALUE_DATA, VALUE_VALIDITY,
-    HEADER_OFFSETS, NAME_OFFSETS, NAME_DATA,
-    CONTENT_OFFSETS, CONTENT_DATA, CONTENT_VALIDITY,
+    OFFSETS,
+    TIMESTAMPS,
+    KEY_OFFSETS,
+    KEY_DATA,
+    KEY_VALIDITY,
+    VALUE_OFFSETS,
+    VALUE_DATA,
+    VALUE_VALIDITY,
+    HEADER_OFFSETS,
+    NAME_OFFSETS,
+    NAME_DATA,
+    CONTENT_OFFSETS,
+    CONTENT_DATA,
+    CONTENT_VALIDITY,
     ARRAYS
 };
 #define ARRAYS_WITHOUT_HEADERS HEADER_OFFSETS
@@ -690,7 +718,10 @@ static int fill(const Section *section, uint8_t *const *arrays, Sink *key, Sink 
     return 0;
 }
 
-static inline Py_ssize_t bitmap_bytes(int64_t rows) { return (Py_ssize_t)((rows + 7) / 8); }
+static inline Py_ssize_t bitmap_bytes(int64_t rows)
+{
+    return (Py_ssize_t)((rows + 7) / 8);
+}
 
 /* Sizes of all arrays when they hold this many rows, bytes and headers. */
 static void array_sizes(Py_ssize_t *sizes, int64_t rows, int64_t key_bytes, int64_t value_bytes, int64_t headers,
@@ -763,8 +794,8 @@ static int append_section(const Section *section, const Totals *totals, PyObject
     for (int i = 0; i < (section->with_headers ? 3 : 2); i++)
         memset(memory[bitmaps[i]] + before[bitmaps[i]], 0, (size_t)(after[bitmaps[i]] - before[bitmaps[i]]));
     Sink key, value, name = {0}, content = {0};
-    set_sink(&key, memory[KEY_OFFSETS], memory[KEY_DATA], memory[KEY_VALIDITY], rows, totals->rows,
-             sizes[KEY_DATA], totals->key_bytes);
+    set_sink(&key, memory[KEY_OFFSETS], memory[KEY_DATA], memory[KEY_VALIDITY], rows, totals->rows, sizes[KEY_DATA],
+             totals->key_bytes);
     set_sink(&value, memory[VALUE_OFFSETS], memory[VALUE_DATA], memory[VALUE_VALIDITY], rows, totals->rows,
              sizes[VALUE_DATA], totals->value_bytes);
     if (section->with_headers) {
@@ -773,14 +804,11 @@ static int append_section(const Section *section, const Totals *totals, PyObject
         set_sink(&content, memory[CONTENT_OFFSETS], memory[CONTENT_DATA], memory[CONTENT_VALIDITY], headers,
                  totals->headers, sizes[CONTENT_DATA], totals->content_bytes);
     }
-    Py_BEGIN_ALLOW_THREADS
-    failed = fill(section, memory, &key, &value, &name, &content);
+    Py_BEGIN_ALLOW_THREADS failed = fill(section, memory, &key, &value, &name, &content);
     if (failed == 0 && (key.row != key.row_limit || key.used != key.limit || value.used != value.limit ||
                         name.row != name.row_limit || content.used != content.limit))
         failed = -1;
-    Py_END_ALLOW_THREADS
-    if (failed < 0)
-        PyErr_SetString(PyExc_BufferError, "the buffer changed while it was read");
+    Py_END_ALLOW_THREADS if (failed < 0) PyErr_SetString(PyExc_BufferError, "the buffer changed while it was read");
 done:
     for (int i = 0; i < exported; i++)
         PyBuffer_Release(&views[i]);
@@ -836,17 +864,16 @@ static PyObject *append_columns(PyObject *module, PyObject *const *args, Py_ssiz
         return NULL;
     PyObject *result = NULL;
     Totals totals = {0};
-    Section section = {at,           at + size,        0,           base_offset,
-                       base_timestamp, append_timestamp, from_offset, args[4] != Py_None,
-                       PyTuple_GET_SIZE(args[7]) == ARRAYS};
+    Section section = {at,          at + size,          0,
+                       base_offset, base_timestamp,     append_timestamp,
+                       from_offset, args[4] != Py_None, PyTuple_GET_SIZE(args[7]) == ARRAYS};
     if (check_count(state, count, size) < 0)
         goto done;
     section.count = (Py_ssize_t)count;
     Py_ssize_t malformed;
-    Py_BEGIN_ALLOW_THREADS
-    malformed = measure(&section, &totals, &stopped);
-    Py_END_ALLOW_THREADS
-    if (malformed >= 0) {
+    Py_BEGIN_ALLOW_THREADS malformed = measure(&section, &totals, &stopped);
+    Py_END_ALLOW_THREADS if (malformed >= 0)
+    {
         raise_malformed(state, malformed);
         goto done;
     }
@@ -891,8 +918,8 @@ static int open_column(PyObject *object, Column *column)
         return -1;
     }
     Py_ssize_t width;
-    if (get_size(PyTuple_GET_ITEM(object, 3), &width) < 0 || get_size(PyTuple_GET_ITEM(object, 4), &column->first_row)
-    < 0)
+    if (get_size(PyTuple_GET_ITEM(object, 3), &width) < 0 ||
+        get_size(PyTuple_GET_ITEM(object, 4), &column->first_row) < 0)
         return -1;
     if (width != 4 && width != 8) {
         PyErr_SetString(PyExc_ValueError, "offsets must be of 4 or 8 bytes");
@@ -928,7 +955,10 @@ static inline int64_t row_position(Py_ssize_t first_row, int64_t row, Py_ssize_t
     return at;
 }
 
-static inline int bit_is_set(const uint8_t *validity, int64_t at) { return validity[at >> 3] >> (at & 7) & 1; }
+static inline int bit_is_set(const uint8_t *validity, int64_t at)
+{
+    return validity[at >> 3] >> (at & 7) & 1;
+}
 
 static inline int64_t offset_at(const uint8_t *offsets, int width, int64_t at)
 {
@@ -1052,7 +1082,10 @@ typedef struct {
     int64_t headers_size;
 } Row;
 
-static inline int64_t content_size(int32_t size) { return size < 0 ? 1 : (int64_t)varint_size(size) + size; }
+static inline int64_t content_size(int32_t size)
+{
+    return size < 0 ? 1 : (int64_t)varint_size(size) + size;
+}
 
 static int get_row(const Table *table, int64_t number, Row *row)
 {
@@ -1204,10 +1237,9 @@ static PyObject *encode_columns(PyObject *module, PyObject *const *args, Py_ssiz
     int status;
     if (open_table(args, &table) < 0)
         goto done;
-    Py_BEGIN_ALLOW_THREADS
-    status = walk_rows(&table, &taken, NULL, 0);
-    Py_END_ALLOW_THREADS
-    if (status != ROW_OK) {
+    Py_BEGIN_ALLOW_THREADS status = walk_rows(&table, &taken, NULL, 0);
+    Py_END_ALLOW_THREADS if (status != ROW_OK)
+    {
         raise_row(status, taken.failed_row);
         goto done;
     }
@@ -1217,8 +1249,7 @@ static PyObject *encode_columns(PyObject *module, PyObject *const *args, Py_ssiz
     int64_t measured_rows = taken.taken, measured = taken.size;
     uint8_t *out = (uint8_t *)PyBytes_AS_STRING(section);
     if (measured_rows > 0) {
-        Py_BEGIN_ALLOW_THREADS
-        status = walk_rows(&table, &taken, out, measured);
+        Py_BEGIN_ALLOW_THREADS status = walk_rows(&table, &taken, out, measured);
         Py_END_ALLOW_THREADS
     }
     if (status != ROW_OK || taken.taken != measured_rows || taken.size != measured) {
@@ -1241,8 +1272,8 @@ static int32_t hash_murmur2(const uint8_t *data, Py_ssize_t size)
     uint32_t hash = 0x9747b28cu ^ (uint32_t)size;
     Py_ssize_t whole = size & ~(Py_ssize_t)3;
     for (Py_ssize_t i = 0; i < whole; i += 4) {
-        uint32_t word = (uint32_t)data[i] | (uint32_t)data[i + 1] << 8 | (uint32_t)data[i + 2] << 16 |
-                        (uint32_t)data[i + 3] << 24;
+        uint32_t word =
+            (uint32_t)data[i] | (uint32_t)data[i + 1] << 8 | (uint32_t)data[i + 2] << 16 | (uint32_t)data[i + 3] << 24;
         word *= m;
         word ^= word >> 24;
         word *= m;
@@ -1310,8 +1341,8 @@ static PyObject *murmur2_column(PyObject *module, PyObject *const *args, Py_ssiz
         goto done;
     uint8_t *out = (uint8_t *)PyByteArray_AS_STRING(result);
     Py_ssize_t row;
-    Py_BEGIN_ALLOW_THREADS
-    for (row = 0; row < row_count; row++) {
+    Py_BEGIN_ALLOW_THREADS for (row = 0; row < row_count; row++)
+    {
         const uint8_t *content;
         int32_t size, partition = -1;
         if (get_cell(&column, row, &content, &size) < 0)
@@ -1320,8 +1351,8 @@ static PyObject *murmur2_column(PyObject *module, PyObject *const *args, Py_ssiz
             partition = (int32_t)((hash_murmur2(content, size) & INT32_MAX) % (int32_t)partition_count);
         memcpy(out + 4 * row, &partition, 4);
     }
-    Py_END_ALLOW_THREADS
-    if (row < row_count) {
+    Py_END_ALLOW_THREADS if (row < row_count)
+    {
         Py_CLEAR(result);
         raise_row(ROW_OUT_OF_BOUNDS, row);
     }
@@ -1331,8 +1362,8 @@ done:
 }
 
 /* Counts, then places; `starts` has one entry more than there are partitions. Gives the first row with a wrong
-partition, or -1. */ static Py_ssize_t sort_rows(const uint8_t *partitions, Py_ssize_t row_count, int32_t
-partition_count, int64_t *starts,
+partition, or -1. */
+static Py_ssize_t sort_rows(const uint8_t *partitions, Py_ssize_t row_count, int32_t partition_count, int64_t *starts,
                             int64_t *next, uint8_t *out)
 {
     for (Py_ssize_t row = 0; row < row_count; row++) {
@@ -1384,10 +1415,10 @@ static PyObject *group_rows(PyObject *module, PyObject *const *args, Py_ssize_t 
     if (rows == NULL)
         goto done;
     uint8_t *out = (uint8_t *)PyByteArray_AS_STRING(rows);
-    Py_BEGIN_ALLOW_THREADS
-    wrong = sort_rows(view.buf, row_count, (int32_t)partition_count, starts, starts + partition_count + 1, out);
-    Py_END_ALLOW_THREADS
-    if (wrong >= 0) {
+    Py_BEGIN_ALLOW_THREADS wrong =
+        sort_rows(view.buf, row_count, (int32_t)partition_count, starts, starts + partition_count + 1, out);
+    Py_END_ALLOW_THREADS if (wrong >= 0)
+    {
         int32_t partition;
         memcpy(&partition, (const uint8_t *)view.buf + 4 * wrong, 4);
         PyErr_Format(PyExc_ValueError, "row %zd has partition %d", wrong, (int)partition);
@@ -1439,8 +1470,8 @@ static inline void store_int64(uint8_t *at, int64_t number)
 }
 
 /* A record of bytes (or None) and no headers is measured and written in place; -1 does not fit, -2 is for the general
-way. */ static Py_ssize_t append_plain(uint8_t *batch, Py_ssize_t limit, Py_ssize_t position, int64_t delta, int32_t
-index,
+way. */
+static Py_ssize_t append_plain(uint8_t *batch, Py_ssize_t limit, Py_ssize_t position, int64_t delta, int32_t index,
                                PyObject *key, PyObject *value)
 {
     if ((key != Py_None && !PyBytes_CheckExact(key)) || (value != Py_None && !PyBytes_CheckExact(value)))
@@ -1464,8 +1495,8 @@ index,
 }
 
 /* With headers or other buffers: made aside, then copied. Python code may run in between, so the batch is looked at
-again. */ static Py_ssize_t append_general(PyObject *buffer, Py_ssize_t limit, Py_ssize_t position, int64_t delta,
-int32_t index,
+again. */
+static Py_ssize_t append_general(PyObject *buffer, Py_ssize_t limit, Py_ssize_t position, int64_t delta, int32_t index,
                                  PyObject *key, PyObject *value, PyObject *headers)
 {
     Output output = {PyBytes_FromStringAndSize(NULL, 256), 0};
@@ -1483,7 +1514,8 @@ int32_t index,
 }
 
 /* See batch_builder.append: adds a record to the batch at the start of a bytearray; its index, or -1 when it does not
-fit. */ static PyObject *append_record(PyObject *module, PyObject *const *args, Py_ssize_t count)
+fit. */
+static PyObject *append_record(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     Py_ssize_t limit;
     long long timestamp;
@@ -1539,8 +1571,7 @@ fit. */ static PyObject *append_record(PyObject *module, PyObject *const *args, 
 
 static PyMethodDef methods[] = {
     FAST(encode_records), FAST(decode_records), FAST(append_columns), FAST(encode_columns),
-    FAST(murmur2_column), FAST(group_rows), FAST(append_record),
-    {"murmur2", murmur2, METH_O, NULL},
+    FAST(murmur2_column), FAST(group_rows),     FAST(append_record),  {"murmur2", murmur2, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 
 static PyObject *import_from(const char *module_name, const char *name)
@@ -1616,15 +1647,14 @@ static int module_clear(PyObject *module)
     return 0;
 }
 
-static PyModuleDef_Slot module_slots[] = {
-    {Py_mod_exec, module_exec},
+static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec},
 #ifdef Py_mod_multiple_interpreters
-    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+                                          {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
 #endif
 #ifdef Py_mod_gil
-    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+                                          {Py_mod_gil, Py_MOD_GIL_NOT_USED},
 #endif
-    {0, NULL}};
+                                          {0, NULL}};
 
 static struct PyModuleDef module_definition = {
     PyModuleDef_HEAD_INIT,
@@ -1637,4 +1667,7 @@ static struct PyModuleDef module_definition = {
     .m_clear = module_clear,
 };
 
-PyMODINIT_FUNC PyInit__accel(void) { return PyModuleDef_Init(&module_definition); }
+PyMODINIT_FUNC PyInit__accel(void)
+{
+    return PyModuleDef_Init(&module_definition);
+}

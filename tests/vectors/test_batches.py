@@ -3,6 +3,7 @@ be rebuilt is byte-equal."""
 
 from __future__ import annotations
 
+import array
 import gzip
 import json
 import os
@@ -13,6 +14,7 @@ import pytest
 
 from pykclient.errors import ProtocolError
 from pykclient.protocol import control_records, legacy_records, records
+from pykclient.protocol.columns import BinaryColumn, Columns, HeaderColumns
 from pykclient.protocol.records import BatchHeader
 from pykclient.types import ConsumerRecord, TimestampType
 
@@ -32,6 +34,22 @@ def read_all(vector: dict[str, Any]) -> tuple[list[BatchHeader], list[dict[str, 
         end = header.end
         found += [as_json(header, record) for record in batch]
     return headers, found, len(buffer) - end
+
+
+def read_columns(vector: dict[str, Any]) -> list[tuple[int, int, str | None, str | None]]:
+    """The same through the column decoder: offset, timestamp, key and value of every record."""
+    buffer = bytes.fromhex(vector["hex"])
+    columns = Columns(HeaderColumns())
+    for header in records.iter_batches(buffer):
+        columns.append_batch(buffer, header)
+
+    def cells(column: BinaryColumn) -> list[str | None]:
+        ends = array.array("i", column.offsets)
+        valid = [column.validity[row // 8] >> row % 8 & 1 for row in range(columns.row_count)]
+        return [column.data[ends[row] : ends[row + 1]].hex() if valid[row] else None for row in range(len(valid))]
+
+    offsets, timestamps = array.array("q", columns.offsets), array.array("q", columns.timestamps)
+    return list(zip(offsets, timestamps, cells(columns.key), cells(columns.value), strict=True))
 
 
 def as_json(header: BatchHeader, record: ConsumerRecord[bytes | None, bytes | None]) -> dict[str, Any]:
@@ -89,6 +107,8 @@ def check_read(vector: dict[str, Any]) -> None:
         for record in vector["records"]
     ]
     assert found == expected
+    rows = [(record["offset"], record["timestamp"], record["keyHex"], record["valueHex"]) for record in expected]
+    assert read_columns(vector) == rows
     assert len(headers) == vector["batchCount"]
     assert trailing == vector["trailing"]
     batches = vector.get("batches") or ([vector["attrs"]] if vector.get("attrs") else [])
@@ -121,6 +141,8 @@ def test_readable_batches_give_exactly_their_records(implementation: str, vector
 def test_refused_batches_raise_a_typed_error(implementation: str, vector: dict[str, Any]) -> None:
     with pytest.raises(ProtocolError):
         read_all(vector)
+    with pytest.raises(ProtocolError):
+        read_columns(vector)
 
 
 def rebuild(vector: dict[str, Any]) -> bytes:
