@@ -1,0 +1,44 @@
+"""The clusters that other people's clients are tried on: ours, and Apache Kafka itself; each starts once."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+
+from pykclient.testing import EmbeddedCluster
+from pykclient.testing.real_kafka import RealKafka, available
+
+# Members hear of a rebalance with their next heartbeat; the new protocol's interval is the broker's to set.
+CONFIG = {
+    "group.initial.rebalance.delay.ms": "0",
+    "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.consumer.heartbeat.interval.ms": "200",
+}
+
+
+@pytest.fixture(scope="session")
+def embedded_bootstrap() -> Iterator[str]:
+    with EmbeddedCluster(**CONFIG) as cluster:
+        yield cluster.bootstrap_servers
+
+
+@pytest.fixture(scope="session")
+def real_bootstrap() -> Iterator[str]:
+    if (reason := available()) is not None:
+        pytest.skip(reason)
+    with RealKafka(config=CONFIG) as kafka:
+        yield kafka.bootstrap_servers
+
+
+@pytest.fixture(params=["embedded", pytest.param("real", marks=pytest.mark.real_kafka)])
+def bootstrap_servers(request: pytest.FixtureRequest) -> str:
+    """The same test, the same assertions, both clusters: a difference in behaviour shows."""
+    return str(request.getfixturevalue(f"{request.param}_bootstrap"))
+
+
+@pytest.fixture
+def topic(request: pytest.FixtureRequest) -> str:
+    """A name of its own for every test."""
+    return f"{request.node.originalname}-{uuid.uuid4().hex[:8]}"[-100:]
