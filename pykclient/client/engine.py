@@ -47,12 +47,30 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
+from pykclient.client.operations import (
+    Call,
+    Delivery,
+    Effect,
+    Invoke,
+    Now,
+    Operation,
+    Outlet,
+    Sleep,
+    Task,
+    Timer,
+    Wait,
+    call,
+    invoke,
+    now,
+    outcome_of,
+    sleep,
+    wait,
+)
 from pykclient.errors import ClientClosed, ForkedClientError, KafkaTimeoutError, ReactorDied, UsageError
 from pykclient.net.completion import Completion
 from pykclient.net.network_client import NetworkClient, Request
@@ -88,234 +106,6 @@ class Manager(Protocol):
         ...
 
 
-# ---- what operations yield ----
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Resume when it completes. Past ``deadline`` (monotonic seconds) it is withdrawn and KafkaTimeoutError is raised
-    inside."""
-
-    completion: Completion[Any]
-    deadline: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """Send the request, then wait for it."""
-
-    request: Request[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Sleep:
-    """Resume after this long."""
-
-    delay_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Now:
-    """Resume at once with the time of this step."""
-
-
-@dataclass(frozen=True, slots=True)
-class Invoke:
-    """Run user code where the caller is and resume with its result, or with its exception raised inside."""
-
-    callback: Callable[[], Any]
-
-
-Effect: TypeAlias = Wait | Call | Sleep | Now | Invoke
-Operation: TypeAlias = Generator[Effect, Any, T]
-
-
-def wait(completion: Completion[T], deadline: float | None = None) -> Operation[T]:
-    """``yield from wait(completion)``: its value, or its error raised."""
-    value: T = yield Wait(completion, deadline)
-    return value
-
-
-def call(request: Request[T]) -> Operation[T]:
-    """``yield from call(request)``: send it and give the response message."""
-    value: T = yield Call(request)
-    return value
-
-
-def sleep(delay_s: float) -> Operation[None]:
-    """``yield from sleep(0.1)``."""
-    yield Sleep(delay_s)
-
-
-def now() -> Operation[float]:
-    """``yield from now()``: monotonic seconds."""
-    value: float = yield Now()
-    return value
-
-
-def invoke(callback: Callable[[], T]) -> Operation[T]:
-    """``yield from invoke(listener)``: run user code on the caller's side."""
-    value: T = yield Invoke(callback)
-    return value
-
-
-# ---- running operations ----
-
-
-class Delivery(NamedTuple):
-    """News of an operation for its caller: run ``invoke`` and report with ``task.resume``, or, when it is None, the
-    task has finished."""
-
-    task: Task[Any]
-    invoke: Callable[[], Any] | None
-
-
-class Outlet(Protocol):
-    """Where an operation's caller listens. Called on the reactor thread, once per step with all the news; must not
-    block."""
-
-    def deliver(self, deliveries: list[Delivery]) -> None:
-        """Take the news over to the caller."""
-        ...
-
-
-class Task(Generic[T]):
-    """One running operation. ``completion`` belongs to the reactor thread; callers read it only after the finishing
-    Delivery."""
-
-    __slots__ = ("_engine", "_operation", "_outlet", "_timer", "_waiting_on", "completion")
-
-    def __init__(self, engine: Engine, operation: Operation[T], outlet: Outlet | None) -> None:
-        self.completion: Completion[T] = Completion()
-        self._engine = engine
-        self._operation = operation
-        self._outlet = outlet
-        self._waiting_on: object | None = None
-        self._timer: Timer | None = None
-
-    def resume(self, value: object, error: BaseException | None = None) -> None:
-        """From the caller's side: the invoked code gave this. Thread-safe."""
-        self._engine.call_soon(lambda: self._invoked(value, error))
-
-    def cancel_soon(self) -> None:
-        """From any thread: stop it, and withdraw what it waits for. A finished task does not mind."""
-        self._engine.call_soon(self.cancel)
-
-    def cancel(self) -> None:
-        """Reactor thread: stop it now. The completion fails with ``ClientClosed``-free silence: nobody is told, as
-        nobody waits."""
-        if not self.completion.done:
-            self._end_wait(withdraw=True)
-            self._operation.close()
-            self._finish(None, KafkaTimeoutError("the operation was cancelled"))
-
-    def fail(self, error: BaseException) -> None:
-        """Reactor thread: raise ``error`` inside the operation's caller; the operation itself is closed."""
-        if not self.completion.done:
-            self._end_wait(withdraw=False)
-            self._operation.close()
-            self._finish(None, error)
-
-    def start(self) -> None:
-        """Reactor thread: run up to the first wait."""
-        if not self.completion.done:
-            self._advance(None, None)
-
-    def _advance(self, value: Any, error: BaseException | None) -> None:
-        engine = self._engine
-        engine.activity += 1
-        while True:
-            try:
-                effect = self._operation.send(value) if error is None else self._operation.throw(error)
-            except StopIteration as stop:
-                self._finish(stop.value, None)
-                return
-            except Exception as failure:
-                # Not swallowed: it is raised again in whoever runs this operation.
-                self._finish(None, failure)
-                return
-            value, error = None, None
-            if isinstance(effect, Now):
-                value = engine.now
-            elif isinstance(effect, Sleep):
-                self._waiting_on = effect
-                self._timer = engine.call_at(engine.now + effect.delay_s, partial(self._slept, effect))
-                return
-            elif isinstance(effect, Invoke):
-                if self._outlet is not None:
-                    self._waiting_on = effect
-                    engine.deliver(self._outlet, Delivery(self, effect.callback))
-                    return
-                value, error = _outcome(effect.callback)
-            else:
-                completion, deadline = self._completion_of(effect)
-                if not completion.done:
-                    self._park(completion, deadline)
-                    return
-                error = completion.error
-                value = None if error is not None else completion.result()
-
-    def _completion_of(self, effect: Wait | Call) -> tuple[Completion[Any], float | None]:
-        if isinstance(effect, Call):
-            self._engine.network.send(effect.request, self._engine.now)
-            return effect.request.completion, None
-        assert isinstance(effect, Wait), f"an operation yielded {effect!r}"
-        return effect.completion, effect.deadline
-
-    def _park(self, completion: Completion[Any], deadline: float | None) -> None:
-        self._waiting_on = completion
-        if deadline is not None:
-            self._timer = self._engine.call_at(deadline, lambda: self._timed_out(completion))
-        completion.add_callback(self._completed)
-
-    def _completed(self, completion: Completion[Any]) -> None:
-        if self._waiting_on is completion:
-            self._end_wait(withdraw=False)
-            if completion.error is not None:
-                self._advance(None, completion.error)
-            else:
-                self._advance(completion.result(), None)
-
-    def _timed_out(self, completion: Completion[Any]) -> None:
-        if self._waiting_on is completion:
-            self._end_wait(withdraw=True)
-            self._advance(None, KafkaTimeoutError("timed out while waiting for the cluster"))
-
-    def _slept(self, effect: Sleep) -> None:
-        if self._waiting_on is effect:
-            self._end_wait(withdraw=False)
-            self._advance(None, None)
-
-    def _invoked(self, value: object, error: BaseException | None) -> None:
-        if isinstance(self._waiting_on, Invoke):
-            self._end_wait(withdraw=False)
-            self._advance(value, error)
-
-    def _end_wait(self, *, withdraw: bool) -> None:
-        waiting_on, self._waiting_on = self._waiting_on, None
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if withdraw and isinstance(waiting_on, Completion):
-            waiting_on.abandon(self._completed)
-
-    def _finish(self, value: Any, error: BaseException | None) -> None:
-        self._engine.forget(self)
-        if error is not None:
-            self.completion.fail(error)
-        else:
-            self.completion.succeed(value)
-        if self._outlet is not None:
-            self._engine.deliver(self._outlet, Delivery(self, None))
-
-
-def _outcome(callback: Callable[[], Any]) -> tuple[Any, BaseException | None]:
-    try:
-        return callback(), None
-    except Exception as error:
-        return None, error
-
-
 class _BlockingOutlet:
     """The caller is a thread that waits."""
 
@@ -333,25 +123,6 @@ class _BlockingOutlet:
             return self._queue.get(timeout=max(0.0, timeout_s))
         except Empty:
             return None
-
-
-class Timer:
-    """A call at a time. Reactor thread only."""
-
-    __slots__ = ("_callback",)
-
-    def __init__(self, callback: Callable[[], None]) -> None:
-        self._callback: Callable[[], None] | None = callback
-
-    def cancel(self) -> None:
-        """Never call it."""
-        self._callback = None
-
-    def fire(self) -> None:
-        """Call it unless it was cancelled."""
-        callback, self._callback = self._callback, None
-        if callback is not None:
-            callback()
 
 
 class Engine:
@@ -455,7 +226,7 @@ class Engine:
                 if delivery is not None:
                     if delivery.invoke is None:
                         return task.completion.result()
-                    task.resume(*_outcome(delivery.invoke))
+                    task.resume(*outcome_of(delivery.invoke))
                 elif self._forked:
                     self.check_usable()
                 elif self.clock.now() >= deadline:
@@ -579,7 +350,8 @@ class Engine:
                 timeout_s = None if wake_at == math.inf else max(0.0, wake_at - self.clock.now())
                 events = self._transport.poll(timeout_s)
                 wake_at = self.step(self.clock.now(), events)
-        except Exception as cause:
+        except BaseException as cause:
+            # SystemExit too: raised by a user's callback it would end this thread without a word.
             logger.exception("%s: the reactor thread died; every waiter is told", self.name)
             death = ReactorDied(f"{self.name}: the client's thread died: {cause!r}")
             death.__cause__ = cause

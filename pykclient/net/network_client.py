@@ -13,7 +13,7 @@ import logging
 import math
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from pykclient.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError, NoBrokersAvailable, ProtocolError
 from pykclient.net.client_request import ApiVersions, Channel, Request
@@ -70,14 +70,14 @@ class NetworkClient:
             if self._nodes.get(node_id) == before.get(node_id, link.endpoint):
                 continue
             if node_id in self._nodes or not link.in_flight_count:
-                self._break(link, ConnectionLost("the broker moved or left the cluster", node=str(link.endpoint)))
+                self._break(link, ConnectionLost("the broker moved or left the cluster", **_where(link)))
                 del self._links[node_id, link.channel]
                 self._active.pop(link, None)
             for request in link.take_queue():
                 if request.node_id is None or request.node_id in self._nodes:
                     self._requeue(request)
                 else:
-                    self._fail(request, ConnectionLost("the broker left the cluster", node=str(link.endpoint)))
+                    self._fail(request, ConnectionLost("the broker left the cluster", **_where(link)))
 
     def _adopt(self) -> None:
         owners = {endpoint: node_id for node_id, endpoint in self._nodes.items()}
@@ -159,7 +159,7 @@ class NetworkClient:
         for link in [
             link for link in self._links.values() if link.node_id == node_id and channel in (None, link.channel)
         ]:
-            self._break(link, ConnectionLost(reason, node=str(link.endpoint)))
+            self._break(link, ConnectionLost(reason, **_where(link)))
 
     # ---- requests ----
 
@@ -268,9 +268,7 @@ class NetworkClient:
 
     def _advance_link(self, link: Link, now: float) -> None:
         if link.state in (LinkState.CONNECTING, LinkState.NEGOTIATING) and now >= link.setup_deadline:
-            error = ConnectTimedOut(
-                f"no answer within {link.setup_timeout_s:.1f} s", host=link.endpoint.host, port=link.endpoint.port
-            )
+            error = ConnectTimedOut(f"no answer within {link.setup_timeout_s:.1f} s", **_where(link))
             self._break(link, error, now, backs_off=True)
         if any(now >= request.deadline for request in link.in_flight()):
             self._expire_in_flight(link, now)
@@ -471,6 +469,15 @@ class NetworkClient:
         causes = [link] if link is not None else list(self._links.values())
         error.__cause__ = next((each.error for each in causes if each.error is not None), None)
         return error
+
+
+class _Where(TypedDict):
+    host: str
+    port: int
+
+
+def _where(link: Link) -> _Where:
+    return {"host": link.endpoint.host, "port": link.endpoint.port}
 
 
 __all__ = ["ApiVersions", "Channel", "NetworkClient", "NetworkSettings", "Request"]

@@ -428,7 +428,8 @@ def test_waiting_on_the_reactor_thread_itself_is_refused(engine: Engine) -> None
         engine.run_blocking(operation(), timeout_s=5.0)
 
 
-def test_dead_reactor_fails_every_waiter_with_the_cause(engine: Engine, broker: Broker) -> None:
+@pytest.mark.parametrize("cause", [ZeroDivisionError("our bug"), SystemExit("our bug")])
+def test_dead_reactor_fails_every_waiter_with_the_cause(engine: Engine, broker: Broker, cause: BaseException) -> None:
     engine.run_blocking(fetch_cluster_id(), timeout_s=5.0)
     broker.silent.set()
     broker.asked.clear()
@@ -446,13 +447,13 @@ def test_dead_reactor_fails_every_waiter_with_the_cause(engine: Engine, broker: 
     assert broker.asked.wait(5.0)
 
     def bug() -> None:
-        raise ZeroDivisionError("our bug")
+        raise cause
 
     engine.call_soon(bug)
     for thread in threads:
         thread.join(5.0)
     assert len(errors) == 3
-    assert all(isinstance(error.__cause__, ZeroDivisionError) for error in errors)
+    assert all(error.__cause__ is cause for error in errors)
     with pytest.raises(ReactorDied, match="our bug"):
         engine.run_blocking(fetch_cluster_id())
     assert not engine.running
