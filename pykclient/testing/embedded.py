@@ -191,6 +191,11 @@ class EmbeddedCluster:
             self._certificates = make_certificates(Path(self._temporary.name))
         return self._certificates
 
+    def connection_count(self, node: int) -> int:
+        """How many connections a broker has."""
+        running = self._cluster.node(node)
+        return self._cluster.call(node, lambda: running.connection_count)
+
     # ---- topics ----
 
     def create_topic(
