@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pykclient.consumer.consumer import KafkaConsumer
     from pykclient.errors import (
         AuthenticationError,
         AuthorizationError,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         ProtocolError,
         UsageError,
     )
+    from pykclient.producer.producer import KafkaProducer
     from pykclient.protocol.accel import accelerated
     from pykclient.types import (
         ConsumerGroupMetadata,
@@ -48,7 +50,9 @@ _EXPORTS = {
     "ConsumerRecord": "pykclient.types",
     "FatalError": "pykclient.errors",
     "KafkaConnectionError": "pykclient.errors",
+    "KafkaConsumer": "pykclient.consumer.consumer",
     "KafkaError": "pykclient.errors",
+    "KafkaProducer": "pykclient.producer.producer",
     "KafkaTimeoutError": "pykclient.errors",
     "Node": "pykclient.types",
     "OffsetAndMetadata": "pykclient.types",
@@ -85,7 +89,9 @@ __all__ = [
     "ConsumerRecord",
     "FatalError",
     "KafkaConnectionError",
+    "KafkaConsumer",
     "KafkaError",
+    "KafkaProducer",
     "KafkaTimeoutError",
     "Node",
     "OffsetAndMetadata",

@@ -51,3 +51,9 @@ def implementation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(accel, "active", native)
     monkeypatch.setattr(accel, "accelerated", True)
     yield name
+
+
+@pytest.fixture
+def full(request: pytest.FixtureRequest) -> bool:
+    """Whether ``--full`` was given: tests that scale use their full size then."""
+    return bool(request.config.getoption("--full"))

@@ -6,8 +6,6 @@ import logging
 import math
 
 from pykclient.client.engine import Operation, Poll
-from pykclient.consumer.classic_group import ClassicMembership
-from pykclient.consumer.kip848_group import Kip848Membership, choose_protocol
 from pykclient.consumer.membership import GroupContext, Membership
 from pykclient.types import ConsumerGroupMetadata
 
@@ -16,11 +14,20 @@ logger = logging.getLogger(__name__)
 
 def group_membership(context: GroupContext) -> Membership:
     """The membership that group_protocol names."""
-    if context.config.group_protocol == "classic":
+    if context.config.group_protocol == "auto":
+        return AutoMembership(context)
+    return _membership(context.config.group_protocol, context)
+
+
+def _membership(protocol: str, context: GroupContext) -> Membership:
+    # Imported when needed: a program speaks one of the two, and most of their messages are used nowhere else.
+    if protocol == "classic":
+        from pykclient.consumer.classic_group import ClassicMembership
+
         return ClassicMembership(context)
-    if context.config.group_protocol == "consumer":
-        return Kip848Membership(context)
-    return AutoMembership(context)
+    from pykclient.consumer.kip848_group import Kip848Membership
+
+    return Kip848Membership(context)
 
 
 class AutoMembership:
@@ -37,9 +44,11 @@ class AutoMembership:
             versions = self._context.network.any_versions()
             if versions is None:
                 return Poll()
+            from pykclient.consumer.kip848_group import choose_protocol
+
             protocol, reason = choose_protocol(versions)
             logger.info("group %s: using the %s protocol (%s)", self._context.config.group_id, protocol, reason)
-            self._chosen = ClassicMembership(self._context) if protocol == "classic" else Kip848Membership(self._context)
+            self._chosen = _membership(protocol, self._context)
             if self._polled_at >= 0:
                 self._chosen.polled(self._polled_at)
             self._chosen.subscription_changed()

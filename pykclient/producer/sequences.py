@@ -58,6 +58,7 @@ class Sequences:
     def __init__(self) -> None:
         self.identity = ProducerIdAndEpoch()
         self._partitions: dict[TopicPartition, PartitionSequences] = {}
+        self._confirmed: dict[TopicPartition, int] = {}  # partition -> producer id it has acknowledged a batch of
         self._gaps: dict[
             TopicPartition, int
         ] = {}  # partitions that need a new epoch -> the first sequence that will never be written
@@ -92,6 +93,10 @@ class Sequences:
             if entry.in_flight and entry.identity != self.identity:
                 return False  # sequence 0 of the new epoch must not overtake what is still out under the old one
             if entry.unresolved_sequence != NO_SEQUENCE:
+                return False
+            if entry.in_flight and self._confirmed.get(batch.topic_partition) != self.identity.producer_id:
+                # A broker that knows nothing of this producer takes any sequence. Were the first batch refused for a
+                # passing reason and the second taken, the first could never be written: so the first goes alone.
                 return False
             # While something is being retried, new batches wait: they would be refused as out of order anyway.
             return not (entry.in_flight and entry.in_flight[0].attempts > 0)
@@ -142,6 +147,7 @@ class Sequences:
         entry = self.of(batch.topic_partition)
         if batch in entry.in_flight:
             entry.in_flight.remove(batch)
+        self._confirmed[batch.topic_partition] = batch.producer_id
         if (batch.producer_id, batch.producer_epoch) != tuple(entry.identity):
             return
         last = batch.last_sequence

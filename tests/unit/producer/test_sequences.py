@@ -69,6 +69,17 @@ def test_a_new_epoch_waits_for_what_is_out_under_the_old_one() -> None:
     assert (fresh.producer_epoch, fresh.base_sequence) == (1, 0)
 
 
+def test_the_first_batch_of_a_producer_goes_alone() -> None:
+    numbers = sequences()
+    first, second = batch(), batch()
+    numbers.assign(first)
+    assert not numbers.may_drain(second)
+    numbers.acknowledged(first, 0)
+    assert numbers.may_drain(second)
+    numbers.assign(second)
+    assert numbers.may_drain(batch()), "from then on several may be in flight"
+
+
 def test_a_doubt_holds_new_batches_until_it_is_resolved() -> None:
     numbers = sequences()
     lost, after = batch(2), batch()
@@ -130,7 +141,10 @@ class ModelBroker:
         self.log: list[int] = []
 
     def append(self, epoch: int, base_sequence: int, count: int, identity: int) -> str:
-        if epoch > self.epoch:
+        if self.epoch < 0:
+            # As Kafka does: of a producer it knows nothing about, it takes any sequence as the first.
+            self.epoch, self.next_sequence = epoch, base_sequence
+        elif epoch > self.epoch:
             if base_sequence != 0:
                 return "out of order"
             self.epoch, self.next_sequence = epoch, 0
