@@ -94,6 +94,7 @@ class ClassicMembership:
         self._reason = _FIRST_JOIN
         self._again: str | None = None
         self._expired_rounds = 0
+        self._ids_given = 0
         self._seen_update = -1
         self._error: BaseException | None = None
         self._processing = False
@@ -388,6 +389,7 @@ class ClassicMembership:
         """Until one succeeds, needs the user, or is abandoned."""
         failing_since: float | None = None
         self._backoff.reset()
+        self._ids_given = 0
         while (current := self._round) is not None:
             try:
                 joined = yield from current.run()
@@ -423,9 +425,10 @@ class ClassicMembership:
 
     def _after_failure(self, error: Exception) -> float | None:
         """How long to wait before the next round; None when the round needs the user first."""
-        if isinstance(error, MemberIdRequired) and self._backoff.attempts == 0:
-            self._backoff.next_s()
-            return 0.0
+        if isinstance(error, MemberIdRequired):
+            # An ordinary step of the first join, unless the coordinator asks for it again and again.
+            self._ids_given += 1
+            return 0.0 if self._ids_given == 1 else self._backoff.next_s()
         self._expired_rounds = self._expired_rounds + 1 if isinstance(error, RequestExpired) else 0
         meaning = verdict(error)
         if meaning in (Verdict.RAISE, Verdict.FATAL):

@@ -13,12 +13,15 @@ import logging
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from pykclient.client.engine import Operation, invoke
+from pykclient.client.engine import Operation, invoke, now, wait
 from pykclient.consumer.membership import GroupContext
-from pykclient.errors import KafkaError
+from pykclient.errors import KafkaError, KafkaTimeoutError
+from pykclient.net.completion import Completion
 from pykclient.types import TopicPartition
 
 logger = logging.getLogger(__name__)
+
+COMMIT_PATIENCE_S = 10.0
 
 
 class Handover:
@@ -28,6 +31,7 @@ class Handover:
         self._context = context
         self._told_revoked: set[TopicPartition] = set()
         self._to_announce: list[TopicPartition] | None = None
+        self._committing: Completion[None] | None = None
         self._losing = False
         self._told_lost = False
         self._paused: set[TopicPartition] = set()
@@ -117,11 +121,26 @@ class Handover:
         self._forget(going)
 
     def _commit(self) -> Operation[None]:
+        """Runs beside the poll that waits for it: short polls must not start the commit over and over."""
+        if self._committing is None:
+            self._committing = done = Completion[None]()
+            self._context.spawn(self._commit_and_tell(done))
+        began_at = yield from now()
+        patience_s = min(COMMIT_PATIENCE_S, self._context.config.max_poll_interval_ms / 2000)
+        try:
+            yield from wait(self._committing, began_at + patience_s)
+        except KafkaTimeoutError:
+            # The partitions go in any case; what was not committed is read again by their next owner.
+            logger.warning("%s: offsets are not committed yet, and a rebalance waits", self._context.client_id)
+
+    def _commit_and_tell(self, done: Completion[None]) -> Operation[None]:
         try:
             yield from self._context.commit_before_revoke()
         except KafkaError as error:
-            # The partitions go in any case; what was not committed is read again by their next owner.
             logger.warning("%s: offsets could not be committed before a rebalance: %s", self._context.client_id, error)
+        finally:
+            if not done.done:
+                done.succeed(None)
 
     def take(self, partitions: Collection[TopicPartition]) -> Operation[None]:
         """They are ours from now on; the listener is told all of the new ones, even when there are none."""
@@ -170,6 +189,7 @@ class Handover:
             self._paused |= {tp for tp in partitions if tp in held and held[tp].paused}
             subscription.remove(partitions)
         self._told_revoked.difference_update(partitions)
+        self._committing = None
 
 
 __all__ = ["Handover"]
