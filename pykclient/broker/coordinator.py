@@ -37,6 +37,7 @@ from pykclient.errors import (
     BrokerError,
     CoordinatorLoadInProgress,
     CoordinatorNotAvailable,
+    KafkaError,
     KafkaStorageError,
     NotCoordinator,
     NotEnoughReplicas,
@@ -300,11 +301,16 @@ class CoordinatorRuntime(Generic[S]):
         self._led[partition] = led
         try:
             batches = iter(self._log.read_all(self.topic, partition))
-        except BrokerError as error:
-            logger.warning("cannot load %s-%d: %s", self.topic, partition, error)
-            led.to(ShardState.FAILED)
+        except KafkaError as error:
+            self._fail_load(partition, led, error)
             return
         self._load_some(partition, led, batches, now)
+
+    def _fail_load(self, partition: int, led: _Led[S], error: KafkaError) -> None:
+        # As if another broker led it: clients look for the coordinator again, and the next election tries again.
+        logger.error("cannot load %s-%d: %s", self.topic, partition, error)
+        led.timers.cancel_all()
+        led.to(ShardState.FAILED)
 
     def resign(self, partition: int) -> None:
         """This node leads the partition no longer: every waiting reply fails with NotCoordinator, and the state is
@@ -349,7 +355,11 @@ class CoordinatorRuntime(Generic[S]):
                 led.to(ShardState.ACTIVE)
                 led.shard.on_loaded(now, self._wall_ms(now))
                 return
-            self._replay_batch(led, batch)
+            try:
+                self._replay_batch(led, batch)
+            except KafkaError as error:
+                self._fail_load(partition, led, error)
+                return
         self._timers.schedule(
             (self.topic, partition, "load"), 0.0, lambda at: self._load_some(partition, led, batches, at)
         )

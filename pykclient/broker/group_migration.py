@@ -148,8 +148,18 @@ class GroupMigration:
             and len(remaining) <= self._config.group_max_size
         )
 
-    def downgrade(self, group: ConsumerGroup, leaving: list[ConsumerMember], wall_ms: int) -> Result[None]:
-        """Put a classic group in the place of the consumer group, and start its rebalance."""
+    def downgrade(
+        self,
+        group: ConsumerGroup,
+        leaving: list[ConsumerMember],
+        wall_ms: int,
+        *,
+        before: ConsumerGroup | None = None,
+    ) -> Result[None]:
+        """Put a classic group in the place of the consumer group, and start its rebalance.
+
+        ``before`` is the group to return to if the records can't be written, where ``group`` is only a draft.
+        """
         gone = {member.member_id for member in leaving}
         classic = ClassicGroup(
             group.group_id,
@@ -173,8 +183,8 @@ class GroupMigration:
         def written(error: BaseException | None) -> None:
             if error is not None:
                 self._classic.forget(classic)
-                self._put(group)
-                self._consumer.on_loaded(group)
+                self._put(before or group)
+                self._consumer.on_loaded(before or group)
 
         return Result(None, records, replay=False, on_written=written)
 
@@ -241,7 +251,13 @@ class GroupMigration:
             protocol_type=PROTOCOL_TYPE,
             protocol_name=protocols[0][0],
         )
-        checked = self._consumer.checked(group.group_id)
+        if self.is_due(draft.group, []):
+            # The member took the place of the last one that spoke the new protocol.
+            classic = self.downgrade(draft.group, [], wall_ms, before=group)
+            self._consumer.forget(group)
+            records = [*draft.records, *classic.records]
+            return Result(response, records, replay=False, on_written=classic.on_written)
+        checked = self._consumer.checked(draft)
 
         def written(error: BaseException | None) -> None:
             checked(error)

@@ -107,6 +107,8 @@ class ConsumerGroup:
     """Who owns a partition now, or still owns it while giving it up. Derived from the members."""
     topics_version: int = -1
     """Up to which version of the topics the metadata hash was checked. Not durable: a new leader checks again."""
+    topics_checked_ms: int = 0
+    """When that was, on the wall clock."""
 
     def copy(self) -> ConsumerGroup:
         """For an operation to try its records on; members and targets are immutable and shared."""

@@ -144,16 +144,16 @@ class ConsumerHeartbeat:
         )
         if request.member_epoch == JOIN_EPOCH or says_all or updated.assigned.keys() != member.assigned.keys():
             response.assignment = assignment_message(updated.assigned)
-        return Result(response, draft.records, on_written=self.checked(draft.group.group_id))
+        return Result(response, draft.records, on_written=self.checked(draft))
 
-    def checked(self, group_id: str) -> Callable[[BaseException | None], None]:
-        """For ``on_written``: the group's subscriptions have been checked against the topics of now."""
-        version = self.topics_version
+    def checked(self, draft: Draft) -> Callable[[BaseException | None], None]:
+        """For ``on_written``: remember that the group's subscriptions have been checked against the topics of now."""
+        group_id, topics_checked = draft.group.group_id, draft.topics_checked
 
         def written(error: BaseException | None) -> None:
             group = self._find(group_id)
-            if error is None and group is not None:
-                group.topics_version = version
+            if error is None and group is not None and topics_checked is not None:
+                group.topics_version, group.topics_checked_ms = topics_checked
 
         return written
 
@@ -221,15 +221,26 @@ class ConsumerHeartbeat:
         if is_new or updated != member:
             draft.write(member_record(group_id, updated))
         subscription_changed = updated.topics != member.topics or (updated.regex or "") != (member.regex or "")
-        stale = draft.group.topics_version != self.topics_version
+        stale = self._is_stale(draft.group, wall_ms)
         bump = is_new or subscription_changed
         if stale or subscription_changed:
             bump |= self._resolve_regexes(draft, may_describe, wall_ms, all_of_them=stale)
         if bump or stale:
             self._bump_epoch(draft, force=bump)
+        if stale:
+            draft.topics_checked = (self.topics_version, wall_ms)
         if draft.group.epoch > draft.group.assignment_epoch:
             self._compute_target(draft, wall_ms)
         return self._reconcile(draft, updated.member_id, owned, subscription_changed)
+
+    def _is_stale(self, group: ConsumerGroup, wall_ms: int) -> bool:
+        """Whether topics changed since the group was checked, or, which only regular expressions notice, rights may
+        have.
+        """
+        if group.topics_version != self.topics_version:
+            return True
+        refresh_ms = self._config.group_consumer_regex_refresh_interval_ms
+        return bool(group.regexes) and wall_ms > group.topics_checked_ms + refresh_ms
 
     def _resolve_regexes(
         self, draft: Draft, may_describe: Callable[[str], bool], wall_ms: int, *, all_of_them: bool

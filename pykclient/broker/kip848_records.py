@@ -252,12 +252,14 @@ def _read_partitions(topics: list[TopicPartitions], member_epoch: int) -> dict[P
 class Draft:
     """An operation's records, and the group as it will be after them."""
 
-    __slots__ = ("_group", "_is_copy", "records")
+    __slots__ = ("_group", "_is_copy", "records", "topics_checked")
 
     def __init__(self, group: ConsumerGroup, records: list[CoordinatorRecord] | None = None) -> None:
         self._group = group
         self._is_copy = False
         self.records: list[CoordinatorRecord] = records if records is not None else []
+        self.topics_checked: tuple[int, int] | None = None
+        """The version of the topics that the group's subscriptions were checked against by this operation, and when."""
 
     @property
     def group(self) -> ConsumerGroup:

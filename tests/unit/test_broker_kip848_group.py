@@ -164,6 +164,24 @@ class ConsumerBench(OffsetsBench):
         self.coordinator.on_topics_changed(now=self.timers.now, wall_ms=self.timers.wall_ms)
 
 
+def allow(resource: ResourceType, name: str, operation: Operation) -> AclBinding:
+    return AclBinding(
+        resource_type=resource,
+        resource_name=name,
+        pattern_type=PatternType.LITERAL,
+        principal="User:ANONYMOUS",
+        host="*",
+        operation=operation,
+        permission=Permission.ALLOW,
+    )
+
+
+def forget_checks(*groups: ConsumerGroup) -> None:
+    """When subscriptions were last checked is not durable."""
+    for group in groups:
+        group.topics_version, group.topics_checked_ms = -1, 0
+
+
 # Joining and reconciling
 
 
@@ -323,18 +341,6 @@ def test_a_full_group_takes_nobody_new() -> None:
 def test_topics_one_may_not_describe_cannot_be_subscribed_to() -> None:
     authorizer = Authorizer(enabled=True)
     bench = ConsumerBench(authorizer=authorizer, topics={"t": 1, "secret": 1})
-
-    def allow(resource: ResourceType, name: str, operation: Operation) -> AclBinding:
-        return AclBinding(
-            resource_type=resource,
-            resource_name=name,
-            pattern_type=PatternType.LITERAL,
-            principal="User:ANONYMOUS",
-            host="*",
-            operation=operation,
-            permission=Permission.ALLOW,
-        )
-
     assert bench.call(bench.member("one").request()).error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED
     authorizer.set_bindings(
         [
@@ -454,6 +460,28 @@ def test_a_regular_expression_follows_the_topics() -> None:
     bench.settle(one)
     assert one.owned == {(bench.catalog.id("other"), 0)}
     assert bench.consumer().regexes.keys() == {"other"}
+
+
+def test_a_regular_expression_is_looked_at_again_after_a_while_since_rights_may_have_changed() -> None:
+    authorizer = Authorizer()
+    bench = ConsumerBench(authorizer=authorizer, topics={"a": 1, "b": 1})
+    one = bench.member("one", regex=".*")
+    one.beat()
+    assert len(one.owned) == 2
+    authorizer.enabled = True
+    authorizer.set_bindings(
+        [allow(ResourceType.GROUP, GROUP, Operation.READ), allow(ResourceType.TOPIC, "a", Operation.DESCRIBE)]
+    )
+    for _ in range(15):
+        bench.timers.advance(40)
+        one.beat()
+    assert len(one.owned) == 2
+    bench.timers.advance(10)
+    bench.settle(one)
+    assert one.owned == {(bench.catalog.id("a"), 0)}
+    before = bench.records()
+    one.beat()
+    assert bench.records() == before
 
 
 @pytest.mark.parametrize("pattern", ["(", "(?=a)b", "(?!a)b", "(?<=a)b", "(?<!a)b", r"(a)\1", "a" * 1001, "a{2000}"])
@@ -712,7 +740,7 @@ def test_a_failover_in_the_middle_of_a_rebalance_goes_on_where_it_was() -> None:
     before = bench.consumer()
     bench.fail_over()
     after = bench.consumer()
-    before.topics_version = after.topics_version
+    forget_checks(before, after)
     assert after == before
     bench.settle(one, two)
     assert sorted(one.indexes() + two.indexes()) == [0, 1, 2, 3]
@@ -889,6 +917,54 @@ def test_a_classic_member_that_does_not_come_back_is_removed() -> None:
     assert old.beat() == ErrorCode.UNKNOWN_MEMBER_ID, "no SyncGroup within the rebalance time-out"
 
 
+def test_classic_members_that_wait_are_told_when_the_group_changes_its_kind() -> None:
+    bench = ConsumerBench()
+    bench.one_stable_member_with_partitions()
+    waiting = bench.join(bench.new_member())
+    assert not waiting.done
+    bench.member("new").beat()
+    assert waiting.result().error_code == ErrorCode.REBALANCE_IN_PROGRESS
+
+
+def test_a_group_whose_last_new_member_is_replaced_by_its_classic_self_becomes_classic() -> None:
+    bench = ConsumerBench()
+    old = bench.one_stable_member_with_partitions()
+    new = bench.member("new", instance_id="i")
+    new.beat()
+    converge(bench, [old], [new])
+    back = ClassicConsumer(bench, instance_id="i")
+    assert back.join().error_code == 0
+    view = bench.coordinator.describe(GROUP)
+    assert view is not None
+    assert view.kind == "classic"
+    assert set(view.members) == {old.member_id, back.member_id}
+    bench.fail_over()
+    view = bench.coordinator.describe(GROUP)
+    assert view is not None
+    assert (view.kind, len(view.members)) == ("classic", 2)
+
+
+@pytest.mark.parametrize("way", ["upgrade", "downgrade"])
+def test_a_change_of_kind_that_cannot_be_written_has_not_happened(way: str) -> None:
+    bench = ConsumerBench()
+    old = bench.one_stable_member_with_partitions()
+    new = bench.member("new")
+    if way == "upgrade":
+        bench.log.fail_next = NotEnoughReplicas("isr")
+        assert new.beat().error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+        assert old.beat() == 0
+        assert isinstance(bench.shard().groups[GROUP], ClassicGroup)
+    else:
+        new.beat()
+        converge(bench, [old], [new])
+        bench.log.fail_next = NotEnoughReplicas("isr")
+        assert new.leave().error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+        assert isinstance(bench.shard().groups[GROUP], ConsumerGroup)
+        assert old.beat() == 0
+    bench.timers.advance(50)
+    assert bench.shard().groups[GROUP].is_empty, "sessions are still watched"
+
+
 def test_migration_can_be_switched_off() -> None:
     config = GroupConfig(
         group_initial_rebalance_delay_ms=0,
@@ -1019,7 +1095,7 @@ class ReconciliationMachine(RuleBasedStateMachine):
         after = self.bench.shard().groups.get(GROUP)
         if isinstance(before, ConsumerGroup):
             assert isinstance(after, ConsumerGroup)
-            before.topics_version = after.topics_version
+            forget_checks(before, after)
         assert after == before
 
     @invariant()

@@ -23,6 +23,7 @@ from pykclient.errors import (
     NotCoordinator,
     NotEnoughReplicas,
     NotLeaderOrFollower,
+    ProtocolError,
     RequestTimedOut,
     UnknownTopicOrPartition,
 )
@@ -267,6 +268,26 @@ def test_a_log_that_cannot_be_read_leaves_the_partition_failed_until_the_next_el
     bench.log.read_all = read_all  # type: ignore[method-assign]
     bench.elect(epoch=1)
     assert bench.runtime.state(0) is ShardState.ACTIVE
+
+
+def test_a_record_that_makes_no_sense_leaves_the_partition_failed() -> None:
+    bench = Bench()
+    bench.elect()
+    bench.put(b"a", b"1")
+    bench.put(b"bad", b"1")
+    runtime = bench.new_runtime()
+
+    class Strict(WordShard):
+        def replay(self, record: CoordinatorRecord, position: Position) -> None:
+            if record.key == b"bad":
+                raise ProtocolError("nonsense")
+            super().replay(record, position)
+
+    runtime._shard_factory = Strict
+    bench.runtime = runtime
+    bench.elect(epoch=2)
+    assert runtime.state(0) is ShardState.FAILED
+    assert isinstance(bench.get(b"a").error, NotCoordinator)
 
 
 def test_timers_run_operations_and_vanish_with_the_leadership() -> None:
