@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 LEADER_HINTS_FROM_VERSION = 16
 REPLICA_STATE_FROM_VERSION = 15
+WAIT_S_MAX = 300.0
+"""No client waits longer than its request time-out; a hostile one could otherwise leave waiting fetches for weeks."""
 _HINTED = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH})
 
 
@@ -99,11 +101,11 @@ class FetchHandler:
         completion: Completion[FetchResponse] = Completion()
         self._purgatory.try_complete_else_watch(
             DelayedOperation(
-                delay_s=request.max_wait_ms / 1000,
+                delay_s=min(request.max_wait_ms / 1000, WAIT_S_MAX),
                 ready=lambda: self._has_enough(targets, isolation, min(request.min_bytes, bytes_max)),
                 finish=lambda expired: completion.succeed(answer(read())),
             ),
-            [target.where for target in targets],
+            [*(target.where for target in targets), ("connection", context.connection_id)],
         )
         return completion
 

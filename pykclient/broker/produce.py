@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 ADMIN_CLIENT_ID = "__admin_client"
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+WAIT_S_MAX = 300.0
 ZSTD_FROM_VERSION = 7
 LEADER_HINTS_FROM_VERSION = 10
 TRANSACTIONS_V2_FROM_VERSION = 12
@@ -276,11 +277,12 @@ class ProduceHandler:
             finish(False)
             return
         operation = DelayedOperation(
-            delay_s=max(0, request.timeout_ms) / 1000,
+            delay_s=min(max(0, request.timeout_ms) / 1000, WAIT_S_MAX),
             ready=lambda: all(self._is_replicated(write) for write in writes),
             finish=finish,
         )
-        self._purgatory.try_complete_else_watch(operation, [write.where for write in writes if write.error is None])
+        keys = [write.where for write in writes if write.error is None]
+        self._purgatory.try_complete_else_watch(operation, [*keys, ("connection", context.connection_id)])
 
     def _is_replicated(self, write: _Write) -> bool:
         if write.error is not None or write.result is None:

@@ -200,6 +200,7 @@ class ReplicaManager:
             self.storage.delete_directory(name)
             directory = self.storage.directory(name)
             self._forget(key)
+            known_id = None
         log = Log.open(
             directory,
             config,
@@ -208,7 +209,8 @@ class ReplicaManager:
             recovery_point=self._recovery_points.get(key, 0),
             clean=self._clean,
         )
-        checkpoints.write_topic_id(directory, topic_id)
+        if known_id != topic_id:
+            checkpoints.write_topic_id(directory, topic_id)
         log.advance_high_watermark(self._high_watermarks.get(key, 0))
         log.cleaned_offset = min(self._cleaned.get(key, 0), log.log_end_offset)
         partition = Partition(key, topic_id, log, node_id=self.node_id)
@@ -270,6 +272,11 @@ class ReplicaManager:
         """A partition has more data, a new high watermark or another leader: look after those who wait for it."""
         self.produce_purgatory.check_and_complete(partition.key)
         self.fetch_purgatory.check_and_complete(partition.key)
+
+    def on_connection_closed(self, connection_id: int) -> None:
+        """Whoever waited on a connection that is gone need not be kept; nobody reads the answer."""
+        self.fetch_purgatory.complete_all(("connection", connection_id))
+        self.produce_purgatory.complete_all(("connection", connection_id))
 
     # --- APIs
 

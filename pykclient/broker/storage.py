@@ -18,6 +18,9 @@ from typing import Protocol
 from pykclient.errors import KafkaStorageError
 from pykclient.protocol.buffers import Buffer
 
+OPEN_FILE_COUNT_MAX = 500
+"""Handles that one data directory keeps open; half of the usual limit of a process."""
+
 
 class File(Protocol):
     """An append-only file that can be read anywhere and cut at the end."""
@@ -191,15 +194,42 @@ class MemoryStorage:
         return -1, -1
 
 
+class _OpenFiles:
+    """Keeps the number of open handles of a directory tree below a limit: beyond it the one opened first is closed,
+    and opens again when used."""
+
+    def __init__(self, count_max: int) -> None:
+        self._count_max = count_max
+        self._files: dict[DirectoryFile, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def opened(self, file: DirectoryFile) -> None:
+        """A file has a handle now."""
+        if len(self._files) >= self._count_max:
+            next(iter(self._files)).close()
+        self._files[file] = None
+
+    def closed(self, file: DirectoryFile) -> None:
+        """It has none any more."""
+        self._files.pop(file, None)
+
+
 class DirectoryFile:
     """A file on disk, opened when it is first used."""
 
-    __slots__ = ("_descriptor", "_path", "_size")
+    __slots__ = ("__weakref__", "_descriptor", "_open_files", "_path", "_size")
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, open_files: _OpenFiles) -> None:
         self._path = path
+        self._open_files = open_files
         self._descriptor = -1
-        self._size = os.fstat(self._open()).st_size
+        try:
+            self._size = os.lstat(path).st_size
+        except FileNotFoundError:
+            self._size = os.fstat(self._open()).st_size
+            self.close()
 
     @property
     def size(self) -> int:
@@ -248,12 +278,14 @@ class DirectoryFile:
     def close(self) -> None:
         if self._descriptor >= 0:
             descriptor, self._descriptor = self._descriptor, -1
+            self._open_files.closed(self)
             os.close(descriptor)
 
     def _open(self) -> int:
         if self._descriptor < 0:
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
             self._descriptor = os.open(self._path, flags, 0o644)
+            self._open_files.opened(self)
         return self._descriptor
 
     def __del__(self) -> None:
@@ -263,8 +295,9 @@ class DirectoryFile:
 class DirectoryStorage:
     """A directory on disk."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, open_files: _OpenFiles | None = None) -> None:
         self._path = os.path.abspath(path)
+        self._open_files = open_files or _OpenFiles(OPEN_FILE_COUNT_MAX)
         os.makedirs(self._path, exist_ok=True)
 
     @property
@@ -272,7 +305,7 @@ class DirectoryStorage:
         return self._path
 
     def open(self, name: str) -> File:
-        return DirectoryFile(self._at(name))
+        return DirectoryFile(self._at(name), self._open_files)
 
     def read_all(self, name: str) -> bytes | None:
         try:
@@ -307,7 +340,7 @@ class DirectoryStorage:
         return sorted(entry.name for entry in os.scandir(self._path) if entry.is_dir(follow_symlinks=False))
 
     def directory(self, name: str) -> Storage:
-        return DirectoryStorage(self._at(name))
+        return DirectoryStorage(self._at(name), self._open_files)
 
     def delete_directory(self, name: str) -> None:
         shutil.rmtree(self._at(name), ignore_errors=True)

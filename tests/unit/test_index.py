@@ -3,6 +3,7 @@ become."""
 
 from __future__ import annotations
 
+import pathlib
 import random
 import uuid
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from pykclient.broker import checkpoints
 from pykclient.broker.index import AbortedTransaction, OffsetIndex, TimeIndex, TransactionIndex
 from pykclient.broker.leader_epochs import FILE_NAME, EpochStart, LeaderEpochs
-from pykclient.broker.storage import DirectoryStorage, MemoryStorage
+from pykclient.broker.storage import DirectoryStorage, MemoryStorage, _OpenFiles
 from pykclient.errors import KafkaStorageError
 from pykclient.types import TopicPartition
 
@@ -242,3 +243,17 @@ def test_memory_and_disk_behave_alike(tmp_path_factory: pytest.TempPathFactory, 
         assert memory.read_all("h") == disk.read_all("h")
     for _, file in files:
         file.close()
+
+
+def test_open_files_of_a_directory_tree_are_limited(tmp_path: pathlib.Path) -> None:
+    open_files = _OpenFiles(3)
+    root = DirectoryStorage(str(tmp_path), open_files)
+    files = [root.directory(f"d{number % 2}").open(f"f{number}") for number in range(10)]
+    for _ in range(2):
+        for number, file in enumerate(files):
+            file.append([b"%d" % number])
+            assert len(open_files) <= 3
+    assert [file.read(0, 10) for file in files] == [b"%d%d" % (number, number) for number in range(10)]
+    for file in files:
+        file.close()
+    assert len(open_files) == 0

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import pathlib
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -24,11 +28,13 @@ from pykclient.errors import (
     OffsetOutOfRange,
     RecordListTooLarge,
 )
+from pykclient.protocol.batch_header import patch_crc
 from pykclient.protocol.buffers import Buffer
 from pykclient.protocol.compression import CompressionType
 from pykclient.protocol.control_records import encode_end_transaction_marker
 from pykclient.protocol.records import decode_all, encode_batch, iter_batches
 from pykclient.types import TimestampType
+from tests.fuzz.fuzz_log_recovery import one as damaged_directory
 
 NOW_MS = 1_700_000_000_000
 
@@ -227,6 +233,30 @@ def test_bad_batches_are_refused_and_leave_no_trace(records: bytes | None, error
     assert append(log, "second").base_offset == 1
 
 
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32), st.booleans())
+def test_any_bytes_are_taken_or_refused_with_a_brokers_error(seed: int, compact: bool) -> None:
+    chance = random.Random(seed)
+    codec = chance.choice(list(CompressionType))
+    content = bytearray(batch(*["value"] * chance.randrange(1, 5), compression=codec))
+    for _ in range(chance.randrange(1, 4)):
+        content[chance.randrange(len(content))] = chance.randrange(256)
+    if chance.random() < 0.7 and len(content) > 61:
+        with contextlib.suppress(Exception):
+            patch_crc(content)  # so that the checks behind the checksum are reached
+    policy = ("compact",) if compact else ("delete",)
+    log = Log.open(
+        MemoryStorage(), config(cleanup_policy=policy, message_timestamp_before_max_ms=10**15), wall_ms=NOW_MS
+    )
+    try:
+        log.append_as_leader(content, leader_epoch=0, wall_ms=NOW_MS)
+    except BrokerError:
+        assert log.log_end_offset == 0
+    else:
+        assert log.log_end_offset == log.read(0, bytes_max=1, isolation=Isolation.LOG_END).records[26] + 1
+    assert append(log, "next").base_offset == log.log_end_offset - 1
+
+
 def test_batch_larger_than_a_segment_is_refused() -> None:
     log = Log.open(MemoryStorage(), SMALL, wall_ms=NOW_MS)
     with pytest.raises(RecordListTooLarge):
@@ -423,6 +453,13 @@ def test_bits_that_flip_while_the_broker_is_down_are_never_served(position: int)
     assert values_of(log.read(later, bytes_max=1).records) == [f"value-{later}"]
 
 
+@pytest.mark.parametrize("block", range(4))
+def test_damaged_directories_open_to_sound_logs(block: int) -> None:
+    """The recovery fuzzer with fixed seeds; tests/fuzz runs it for longer."""
+    for seed in range(block * 25, block * 25 + 25):
+        damaged_directory(seed)
+
+
 def test_foreign_files_in_the_directory_do_no_harm(storage: Storage) -> None:
     log = Log.open(storage, SMALL, wall_ms=NOW_MS)
     append(log, "a")
@@ -430,6 +467,40 @@ def test_foreign_files_in_the_directory_do_no_harm(storage: Storage) -> None:
         storage.replace(name, b"whatever")
     log = reopen(log, clean=False)
     assert read_all(log) == ["a"]
+
+
+def test_killed_process_loses_nothing_that_it_acknowledged(tmp_path: pathlib.Path) -> None:
+    """A child appends and prints each offset after it was written; it is killed in the middle of its work, several
+    times."""
+    acknowledged = 0
+    for kill_after in (3, 50, 211, 400):
+        child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        assert child.stdout is not None
+        with child.stdout:
+            for line in itertools.islice(child.stdout, kill_after):
+                acknowledged = int(line)
+            child.kill()
+            rest = child.stdout.read().split("\n")[:-1]
+        child.wait()
+        acknowledged = int(rest[-1]) if rest else acknowledged
+        log = Log.open(DirectoryStorage(str(tmp_path)), SMALL, wall_ms=NOW_MS)
+        assert log.log_end_offset > acknowledged
+        assert read_all(log) == [f"value-{number}" for number in range(log.log_end_offset)]
+        log.segments[-1].close()
+
+
+CHILD = """
+import sys
+from pykclient.broker.log import Log
+from pykclient.broker.log_config import LogConfig
+from pykclient.broker.storage import DirectoryStorage
+from pykclient.protocol.records import encode_batch
+config = LogConfig(internal_segment_bytes=2000, index_interval_bytes=200)
+log = Log.open(DirectoryStorage(sys.argv[1]), config, wall_ms=1)
+while True:
+    batch = encode_batch([(1, b"k", b"value-%d" % log.log_end_offset, None)])
+    print(log.append_as_leader(batch, leader_epoch=0, wall_ms=1).base_offset, flush=True)
+"""
 
 
 # --- failing disks

@@ -455,6 +455,22 @@ def test_waiting_fetch_is_answered_when_leadership_moves_or_the_topic_goes() -> 
     assert second.result().responses[0].partitions[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
+def test_fetch_of_a_closed_connection_waits_no_longer() -> None:
+    node = Node()
+    node.send_fetch({0: 0}, max_wait_ms=2**31 - 1)
+    assert (len(node.replicas.fetch_purgatory), len(node.wheel)) == (1, 1)
+    node.replicas.on_connection_closed(1)
+    assert (len(node.replicas.fetch_purgatory), len(node.wheel)) == (0, 0)
+
+
+def test_no_fetch_waits_for_weeks() -> None:
+    node = Node()
+    waiting = node.send_fetch({0: 0}, max_wait_ms=2**31 - 1)
+    assert isinstance(waiting, Completion)
+    node.advance(301)
+    assert waiting.done
+
+
 def test_limits_hold_over_partitions_but_the_first_batch_always_comes() -> None:
     node = Node()
     for partition in (0, 1):
