@@ -99,7 +99,8 @@ class MetadataManager:
         self._settings = settings
         self._network = network
         self._rng = rng
-        self._topics: dict[str, float] = {}
+        # When each was last asked for; None until the next poll says what time it is.
+        self._topics: dict[str, float | None] = {}
         self._waiters: list[_Waiter] = []
         self._unknown_since: dict[str, float] = {}
         self._wanted = True
@@ -131,7 +132,7 @@ class MetadataManager:
                 self._wanted = True
                 if not self._attempts:
                     self._retry_at = -math.inf  # The back-off is for questions that were answered, not for new ones.
-            self._topics[topic] = self._now
+            self._topics[topic] = None
 
     def set_topics(self, topics: Iterable[str]) -> None:
         """Keep these fresh and no others."""
@@ -256,6 +257,7 @@ class MetadataManager:
         if self._request is not request:
             return
         self._request = None
+        self._now = max(self._now, self._network.now)
         error = completion.error
         if error is None:
             keep = None if self._asked_all is not self.all_topics else self._topics.keys() - self._asked_topics
@@ -433,7 +435,9 @@ class MetadataManager:
             return
         waited_for = {topic for waiter in self._waiters for topic in waiter.topics}
         for topic, used_at in list(self._topics.items()):
-            if now - used_at >= self._settings.topic_idle_s and topic not in waited_for:
+            if used_at is None or topic in waited_for:
+                self._topics[topic] = now
+            elif now - used_at >= self._settings.topic_idle_s:
                 del self._topics[topic]
 
 

@@ -35,6 +35,8 @@ class NetworkClient:
         self.settings = settings
         self.finished_count = 0
         """Requests completed, well or badly; the engine polls the managers again when it moves."""
+        self.now = 0.0
+        """The time of the step under way, for callbacks of completed requests."""
         self.connects_total = 0
         self.bytes_received_total = 0
         self.bytes_sent_total = 0
@@ -187,6 +189,7 @@ class NetworkClient:
 
     def handle(self, events: Sequence[Event], now: float) -> None:
         """Take what the transport reports. Callbacks of completed requests run in here."""
+        self.now = now
         for event in events:
             if isinstance(event, Offloaded):
                 link = self._by_work.pop(event.work_id, None)
@@ -209,6 +212,7 @@ class NetworkClient:
 
     def advance(self, now: float) -> None:
         """Let time pass: route, connect, send, expire, close idle connections."""
+        self.now = now
         self._route(now)
         for link in list(self._active):
             self._advance_link(link, now)

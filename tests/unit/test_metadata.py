@@ -37,7 +37,7 @@ from pykclient.protocol.messages.metadata import (
 from pykclient.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from pykclient.types import Node, TopicPartition
 
-from .fake_cluster import FakeCluster, FakeNode, Hang, VirtualClock, metadata_of, run, settle, topic_of
+from .fake_cluster import After, FakeCluster, FakeNode, Hang, VirtualClock, metadata_of, run, settle, topic_of
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -395,6 +395,32 @@ def test_topic_nobody_uses_is_forgotten() -> None:
     world.wait_for("orders")
     world.settle(100.0)
     assert "orders" not in world.metadata.cluster.topics
+
+
+def test_topic_asked_for_before_the_first_poll_is_not_old() -> None:
+    world = World(topic_idle_s=60.0)
+    world.topics["orders"] = topic_of("orders", {0: (1, 5)})
+    world.metadata.add_topics(["orders"])
+    world.settle(50.0)
+    world.metadata.request_update()
+    world.settle(5.0)
+    assert "orders" in world.metadata.cluster.topics
+
+
+def test_slow_answer_does_not_shorten_the_patience_with_a_new_topic() -> None:
+    world = World(1)
+    slow = [True]
+
+    def answer_slowly(request: ServerRequest) -> Any:
+        return After(1.8, world.answer(request)) if slow[0] else world.answer(request)
+
+    world.nodes[0].handlers[ApiKey.METADATA] = answer_slowly
+    completion = world.metadata.wait_for_topics(["late"], world.clock.time + 60.0)
+    world.settle(1.9)
+    slow[0] = False
+    world.topics["late"] = topic_of("late", {0: (0, 0)})
+    world.settle(1.0)
+    assert completion.result().partition_count("late") == 1
 
 
 def test_all_topics_mode_sees_every_topic() -> None:
