@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from pykclient.client.assembly import ClientParts, assemble
 from pykclient.client.coordinators import Coordinators
@@ -49,8 +49,6 @@ from pykclient.types import (
 )
 
 logger = logging.getLogger(__name__)
-K = TypeVar("K")
-V = TypeVar("V")
 T = TypeVar("T")
 
 # No wait is longer, so that Ctrl-C and a second thread's close() are noticed in time.
@@ -60,7 +58,7 @@ PLAUSIBLE_MS = 100_000_000_000
 CommitCallback = Callable[[Mapping[TopicPartition, OffsetAndMetadata], "Exception | None"], None]
 
 
-class KafkaConsumer(Generic[K, V]):
+class KafkaConsumer:
     """Reads records from Kafka, alone or as a member of a group. See docs/consumer.md."""
 
     def __init__(self, *topics: str | Mapping[str, Any], **options: Any) -> None:
@@ -167,7 +165,7 @@ class KafkaConsumer(Generic[K, V]):
             raise ClientClosed("the consumer is closed; make a new one")
         self._engine.check_usable()
 
-    def __enter__(self) -> KafkaConsumer[K, V]:
+    def __enter__(self) -> KafkaConsumer:
         return self
 
     def __exit__(
@@ -276,7 +274,7 @@ class KafkaConsumer(Generic[K, V]):
 
     # ---- reading -----------------------------------------------------------------------------------------------------
 
-    def poll(self, timeout: float | None = None, max_records: int | None = None) -> PolledRecords[K, V]:
+    def poll(self, timeout: float | None = None, max_records: int | None = None) -> PolledRecords:
         """Records that are there, else wait for some up to ``timeout`` seconds (None: until there are some). Empty when
         out of time.
 
@@ -288,7 +286,7 @@ class KafkaConsumer(Generic[K, V]):
             deadline = math.inf if timeout is None else self._clock.now() + timeout
             return self._poll_until(deadline, max_records or self._config.max_poll_records)
 
-    def _poll_until(self, deadline: float, records_max: int) -> PolledRecords[K, V]:
+    def _poll_until(self, deadline: float, records_max: int) -> PolledRecords:
         if self._subscription.kind is SubscriptionKind.NONE:
             raise IllegalStateError("nothing to poll: subscribe() or assign() first")
         self._auto_commit.polled()
@@ -328,7 +326,7 @@ class KafkaConsumer(Generic[K, V]):
                 if self._clock.now() < deadline:
                     raise
 
-    def _finish(self, records: dict[TopicPartition, list[Any]]) -> PolledRecords[K, V]:
+    def _finish(self, records: dict[TopicPartition, list[Any]]) -> PolledRecords:
         if self._key is not None or self._value is not None:
             records = deserialize(records, self._key, self._value, self._step_back)
         for interceptor in self._config.interceptors:
@@ -346,7 +344,7 @@ class KafkaConsumer(Generic[K, V]):
                 state.seek(Position(offset, None))
         self._engine.wake()
 
-    def __iter__(self) -> Iterator[ConsumerRecord[K, V]]:
+    def __iter__(self) -> Iterator[ConsumerRecord[Any, Any]]:
         """Record by record, for ever; ends when the consumer is closed. A record counts as processed when the next one
         is asked for."""
         while not self._closed:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from pykclient.errors import DeserializationError
 from pykclient.types import ConsumerRecord, Headers, TopicPartition
 
-K = TypeVar("K")
-V = TypeVar("V")
 Deserialize = Callable[[str, "bytes | None", Headers], Any]
 
 
-class PolledRecords(dict[TopicPartition, "list[ConsumerRecord[K, V]]"], Generic[K, V]):
+class PolledRecords(dict[TopicPartition, "list[ConsumerRecord[Any, Any]]"]):
     """Records by partition, in order within each. ``records()`` goes over all of them; ``count`` says how many."""
 
-    def records(self) -> Iterator[ConsumerRecord[K, V]]:
+    def records(self) -> Iterator[ConsumerRecord[Any, Any]]:
         """One after the other, partition by partition."""
         for batch in self.values():
             yield from batch

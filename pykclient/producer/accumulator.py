@@ -25,11 +25,11 @@ from pykclient.producer.queues import (
     precedes,
     settled,
 )
-from pykclient.protocol import batch_builder
+from pykclient.protocol import accel, batch_builder
 from pykclient.types import RecordMetadata, TopicPartition
 
 Callback = Callable[["RecordMetadata | None", "Exception | None"], None]
-_append = batch_builder.append
+_append = accel.active.append_record
 _new_future = tuple.__new__
 
 # A compressed batch may take this many standard buffers before compression; beyond, the gain in size no longer pays for

@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from pykclient.client.assembly import ClientParts, assemble
 from pykclient.client.cluster import Cluster
@@ -51,14 +51,12 @@ from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, PartitionI
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-K = TypeVar("K")
-V = TypeVar("V")
 
 HeaderPairs = Sequence[tuple[str, "bytes | None"]]
 _CODECS = {name.name.lower(): name for name in CompressionType}
 
 
-class KafkaProducer(Generic[K, V]):
+class KafkaProducer:
     """Sends records to Kafka. See docs/producer.md for every option."""
 
     def __init__(self, options: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
@@ -140,7 +138,8 @@ class KafkaProducer(Generic[K, V]):
         codec = _CODECS[config.compression_type]
         levels = {
             CompressionType.GZIP: None if config.compression_gzip_level == -1 else config.compression_gzip_level,
-            CompressionType.LZ4: config.compression_lz4_level,
+            # 9 is the default and, in Java, means the fast compressor, not the high compression of that level.
+            CompressionType.LZ4: None if config.compression_lz4_level == 9 else config.compression_lz4_level,
             CompressionType.ZSTD: config.compression_zstd_level,
         }
         return SenderSettings(
@@ -197,8 +196,8 @@ class KafkaProducer(Generic[K, V]):
     def send(
         self,
         topic: str,
-        value: V | None = None,
-        key: K | None = None,
+        value: Any = None,
+        key: Any = None,
         headers: HeaderPairs | None = None,
         partition: int | None = None,
         timestamp_ms: int | None = None,
@@ -393,7 +392,7 @@ class KafkaProducer(Generic[K, V]):
         self._transact("abort_transaction", lambda manager: manager.abort(), timeout)
 
     @contextmanager
-    def transaction(self) -> Iterator[KafkaProducer[K, V]]:
+    def transaction(self) -> Iterator[KafkaProducer]:
         """``with producer.transaction():`` commits at the end, aborts when the block raises."""
         self.begin_transaction()
         try:
@@ -492,7 +491,7 @@ class KafkaProducer(Generic[K, V]):
             raise ClientClosed("the producer is closed; make a new one")
         self._engine.check_usable()
 
-    def __enter__(self) -> KafkaProducer[K, V]:
+    def __enter__(self) -> KafkaProducer:
         return self
 
     def __exit__(
@@ -514,7 +513,7 @@ def _checked_headers(headers: HeaderPairs) -> HeaderPairs:
     return headers
 
 
-_live: weakref.WeakSet[KafkaProducer[Any, Any]] = weakref.WeakSet()
+_live: weakref.WeakSet[KafkaProducer] = weakref.WeakSet()
 
 
 @atexit.register

@@ -240,7 +240,7 @@ def _lz4_compress_with_level(data: Buffer, level: int, magic: int) -> bytes:
     compressor = cramjam.lz4.Compressor(
         level=min(level, _LZ4_HC_LEVEL_MAX), content_checksum=False, block_linked=False
     )
-    compressor.compress(data)
+    compressor.compress(bytes(data))  # the streaming compressors take nothing but bytes
     frame = bytes(compressor.finish())
     header_size = 7 + (8 if frame[4] & 0x08 else 0)
     checksum = _lz4_header_checksum(frame[4 : header_size - 1], magic)

@@ -42,7 +42,6 @@ def cluster() -> Iterator[EmbeddedCluster]:
 
 def read_all(cluster: EmbeddedCluster, topic: str) -> dict[int, list[ConsumerRecord[bytes, bytes]]]:
     """Every record of the topic up to its end."""
-    consumer: KafkaConsumer[bytes, bytes]
     with KafkaConsumer(bootstrap_servers=cluster.bootstrap_servers, auto_offset_reset="earliest") as consumer:
         partitions = [TopicPartition(topic, index) for index in range(len(consumer.partitions_for(topic)))]
         ends = consumer.end_offsets(partitions)
@@ -58,7 +57,7 @@ def send_and_check(cluster: EmbeddedCluster, topic: str, records: int, **options
     """Several threads send numbered records; each thread's records must be in its partitions once, in order."""
     cluster.create_topic(topic, PARTITIONS)
     settings = {"retry_backoff_ms": 10, "retry_backoff_max_ms": 50, "linger_ms": 1, "batch_size": 600} | options
-    producer: KafkaProducer[bytes, bytes] = KafkaProducer(bootstrap_servers=cluster.bootstrap_servers, **settings)
+    producer = KafkaProducer(bootstrap_servers=cluster.bootstrap_servers, **settings)
 
     def work(thread: int) -> None:
         for number in range(records // THREADS):
@@ -81,7 +80,9 @@ def send_and_check(cluster: EmbeddedCluster, topic: str, records: int, **options
     for partition, stored in found.items():
         for thread in range(THREADS):
             numbers = [int(r.value.partition(b":")[2]) for r in stored if r.value.startswith(b"%d:" % thread)]
-            assert numbers == list(range(partition, records // THREADS, PARTITIONS)), f"partition {partition}, thread {thread}"
+            assert numbers == list(range(partition, records // THREADS, PARTITIONS)), (
+                f"partition {partition}, thread {thread}"
+            )
 
 
 @pytest.mark.parametrize("error", RETRIABLE)
