@@ -100,11 +100,13 @@ class FileJournal:
         return list(self._loaded)
 
     def append(self, changes: list[Change]) -> None:
-        """Write and sync, so that what was answered survives the process and the machine."""
+        """Hand them to the kernel: what was answered survives a killed process.
+
+        Like the logs, synced on closing only.
+        """
         lines = b"".join(_line(encode_change(change)) for change in changes if not isinstance(change, VOLATILE))
         if lines:
             self._file.write(lines)
-            os.fsync(self._file.fileno())
 
     def set_cluster_id(self, cluster_id: str) -> None:
         """Remember the cluster's id."""
@@ -112,8 +114,10 @@ class FileJournal:
         self._file.write(_line({"kind": "cluster", "id": cluster_id}))
 
     def close(self) -> None:
-        """Let go of the file."""
-        self._file.close()
+        """Sync, and let go of the file."""
+        if not self._file.closed:
+            os.fsync(self._file.fileno())
+            self._file.close()
 
     def _read(self) -> list[Change]:
         if not self._path.exists():
