@@ -472,7 +472,7 @@ class Log:
     # --- flushing and closing
 
     def housekeeping(self, wall_ms: int, *, producer_expiration_ms: int) -> None:
-        """What time brings: flush.ms, segment.ms of a quiet partition, and forgotten producers."""
+        """What time brings: flush.ms, and producers to forget."""
         if self.failure is not None:
             return
         if self._unflushed_count and wall_ms - self._flushed_ms >= self.config.flush_ms:
@@ -482,21 +482,31 @@ class Log:
     def flush(self, wall_ms: int) -> None:
         """Bring everything to the disk. A failure takes the log offline: nobody knows what the disk kept."""
         self._check_online()
-        end = self.log_end_offset
-        if self.recovery_point < end:
-            try:
-                for segment in self._segments[self._slot(self.recovery_point) :]:
-                    segment.sync()
-                    if segment is not self._segments[-1]:
-                        segment.close()
-                self.storage.sync()
-            except OSError as error:
-                self.failure = error
-                _logger.error("%s is offline: sync failed: %s", self.storage.path, error)
-                raise KafkaStorageError(f"{self.storage.path}: sync failed: {error}") from error
-            self.recovery_point = end
+        if self.recovery_point < self.log_end_offset:
+            self._sync(self._segments[self._slot(self.recovery_point) :], self.log_end_offset)
         self._unflushed_count = 0
         self._flushed_ms = wall_ms
+
+    def flush_oldest(self) -> bool:
+        """Bring one closed segment to the disk, so that a crash leaves less to check; whether there was one."""
+        slot = self._slot(self.recovery_point)
+        if self.failure is not None or slot >= len(self._segments) - 1:
+            return False
+        self._sync([self._segments[slot]], self._segments[slot + 1].base_offset)
+        return True
+
+    def _sync(self, segments: Sequence[LogSegment], recovery_point: int) -> None:
+        try:
+            for segment in segments:
+                segment.sync()
+                if segment is not self._segments[-1]:
+                    segment.close()
+            self.storage.sync()
+        except OSError as error:
+            self.failure = error
+            _logger.error("%s is offline: sync failed: %s", self.storage.path, error)
+            raise KafkaStorageError(f"{self.storage.path}: sync failed: {error}") from error
+        self.recovery_point = recovery_point
 
     def close(self, wall_ms: int) -> bool:
         """Flush, write indexes and the producers' snapshot, let go of the files. True when the next start may trust

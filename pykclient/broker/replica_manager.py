@@ -132,6 +132,7 @@ class ReplicaManager:
         self._authorizer = authorizer
         self._log_config = log_config
         self._partitions: dict[TopicPartition, Partition] = {}
+        self._offline: dict[TopicPartition, str] = {}
         self._clean = checkpoints.take_clean_shutdown(storage)
         self._recovery_points = checkpoints.read_offsets(storage, checkpoints.RECOVERY_POINTS)
         self._log_starts = checkpoints.read_offsets(storage, checkpoints.LOG_STARTS)
@@ -167,15 +168,17 @@ class ReplicaManager:
                 if hosted.leads:
                     changes.append(LeadershipChange(*key, hosted.leader_epoch, False))
                 self.delete_partition(key)
+        for key in [key for key in self._offline if image.partition(*key) is None]:
+            del self._offline[key]
         for topic in image.topics.values():
             config = self._log_config(topic)
             for index, state in enumerate(topic.partitions):
                 if self.node_id not in state.replicas:
                     continue
                 key = TopicPartition(topic.name, index)
-                partition = self._partitions.get(key)
+                partition = self._partitions.get(key) or self._try_create(key, topic.topic_id, config, wall_ms)
                 if partition is None:
-                    partition = self.create_partition(key, topic.topic_id, config, wall_ms=wall_ms)
+                    continue
                 partition.log.config = config
                 if state.leader == self.node_id:
                     if partition.become_leader(state.leader_epoch, replicas=state.replicas, isr=state.isr):
@@ -184,6 +187,18 @@ class ReplicaManager:
                     changes.append(LeadershipChange(*key, state.leader_epoch, False))
                     self.changed(partition)
         return changes
+
+    def _try_create(
+        self, key: TopicPartition, topic_id: uuid.UUID, config: LogConfig, wall_ms: int
+    ) -> Partition | None:
+        """Open a partition; one that its disk does not let us open is offline, the others go on."""
+        try:
+            self._offline.pop(key, None)
+            return self.create_partition(key, topic_id, config, wall_ms=wall_ms)
+        except (KafkaStorageError, OSError) as error:
+            _logger.error("%s is offline: %s", key, error)
+            self._offline[key] = str(error)
+            return None
 
     def create_partition(
         self, key: TopicPartition, topic_id: uuid.UUID, config: LogConfig, *, wall_ms: int
@@ -248,6 +263,8 @@ class ReplicaManager:
         partition = self._partitions.get(key)
         if partition is not None:
             return partition
+        if key in self._offline:
+            raise KafkaStorageError(f"{key} is offline: {self._offline[key]}")
         if self.image().partition(*key) is not None:
             raise NotLeaderOrFollower(f"{key} is on other nodes")
         raise UnknownTopicOrPartition(f"There is no {key}")
@@ -441,6 +458,8 @@ class ReplicaManager:
                 lambda log: log.housekeeping(wall_ms, producer_expiration_ms=config.producer_id_expiration_ms),
             )
         if self._is_due("checkpoint", now, config.log_flush_offset_checkpoint_interval_ms):
+            for partition in self._partitions.values():
+                self._guarded(partition, lambda log: log.flush_oldest())
             self.checkpoint()
 
     def _is_due(self, name: str, now: float, interval_ms: int) -> bool:
@@ -467,11 +486,14 @@ class ReplicaManager:
 
     def checkpoint(self) -> None:
         """Write down how far everything is, so that the next start has less to do."""
+        before = dict(self._recovery_points), dict(self._high_watermarks), dict(self._cleaned)
         for key, partition in self._partitions.items():
             self._recovery_points[key] = partition.log.recovery_point
             self._high_watermarks[key] = partition.log.high_watermark
             if partition.log.cleaned_offset:
                 self._cleaned[key] = partition.log.cleaned_offset
+        if before == (self._recovery_points, self._high_watermarks, self._cleaned):
+            return
         try:
             checkpoints.write_offsets(self.storage, checkpoints.RECOVERY_POINTS, self._recovery_points)
             checkpoints.write_offsets(self.storage, checkpoints.HIGH_WATERMARKS, self._high_watermarks)

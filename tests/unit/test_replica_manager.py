@@ -860,3 +860,34 @@ def test_housekeeping_forgets_silent_producers() -> None:
     node.replicas.housekeeping(node.now, node.wall_ms)
     assert not node.replicas.hosted(TopicPartition("t", 0)).log.producers.entries
     assert node.produce("v", producer_id=8, producer_epoch=0, base_sequence=5).base_offset == 1
+
+
+def test_housekeeping_syncs_closed_segments_so_that_a_crash_leaves_less_to_check() -> None:
+    node = Node(
+        topic("t", TOPIC_ID, 1, segment_ms="100"), config=ReplicaConfig(log_flush_offset_checkpoint_interval_ms=1000)
+    )
+    for step in range(4):
+        node.produce(records=encode_batch([(NOW_MS + step * 200, b"k", b"v", None)]))
+    log = node.replicas.hosted(TopicPartition("t", 0)).log
+    points = []
+    for _ in range(6):
+        node.replicas.housekeeping(node.now, node.wall_ms)
+        points.append(log.recovery_point)
+        node.advance(1.0)
+    assert points == [0, 1, 2, 3, 3, 3]  # the active segment is left to the operating system
+
+
+class BrokenDirectory(MemoryStorage):
+    """A disk that fails for one partition."""
+
+    def directory(self, name: str) -> Storage:
+        if name == "t-0":
+            raise OSError(5, "Input/output error")
+        return super().directory(name)
+
+
+def test_partition_whose_disk_fails_is_offline_and_the_others_are_served() -> None:
+    node = Node(storage=BrokenDirectory())
+    assert node.produce("a").error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert node.fetch_one(0).error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert node.produce("a", partition=1).error_code == 0
