@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
@@ -35,6 +36,7 @@ class ClientParts:
     network: NetworkClient
     metadata: MetadataManager
     clock: Clock
+    wall_ns: Callable[[], int]
     random: Random
     client_id: str
 
@@ -53,7 +55,7 @@ def assemble(config: CommonConfig, *, kind: str) -> ClientParts:
     network = NetworkClient(reactor, _network_settings(config, client_id), rng=random)
     metadata = MetadataManager(_metadata_settings(config), network, rng=random)
     engine = Engine(reactor, clock, network, [metadata], name=client_id)
-    return ClientParts(engine, network, metadata, clock, random, client_id)
+    return ClientParts(engine, network, metadata, clock, clock.wall_ns, random, client_id)
 
 
 def _network_settings(config: CommonConfig, client_id: str) -> NetworkSettings:

@@ -63,6 +63,9 @@ class SystemClock:
         """Monotonic seconds."""
         return time.monotonic()
 
+    wall_ns = staticmethod(time.time_ns)
+    """Nanoseconds since the epoch; the builtin itself, for those who ask a million times a second."""
+
     def wall_ms(self) -> int:
         """Milliseconds since the epoch."""
         return time.time_ns() // 1_000_000

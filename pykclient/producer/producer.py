@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -43,7 +44,7 @@ from pykclient.producer.partitioners import (
 from pykclient.producer.queues import AccumulatorSettings, TopicQueues
 from pykclient.producer.sender import Sender, SenderSettings
 from pykclient.producer.transactions import TransactionManager, TransactionSettings
-from pykclient.protocol import batch_builder
+from pykclient.protocol import accel, batch_builder
 from pykclient.protocol.compression import CompressionType
 from pykclient.protocol.murmur2 import partition_for_key
 from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, PartitionInfo, RecordMetadata, TopicPartition
@@ -53,6 +54,8 @@ T = TypeVar("T")
 
 
 HeaderPairs = Sequence[tuple[str, "bytes | None"]]
+_append = accel.active.append_record
+_new_future = tuple.__new__
 _CODECS = {name.name.lower(): name for name in CompressionType}
 
 
@@ -87,6 +90,16 @@ class KafkaProducer:
             self._metrics,
         )
         self._choose = self._make_partitioner()
+        self._lock = self._accumulator.lock
+        self._wall_ns = self._parts.wall_ns
+        # Nothing of the user's stands between send() and the accumulator: see the first lines of send().
+        self._direct = (
+            not config.interceptors
+            and config.key_serializer is None
+            and config.value_serializer is None
+            and config.partitioner == "default"
+            and config.transactional_id is None
+        )
         self._engine.add_manager(self._sender)
         self._engine.start()
         _live.add(self)
@@ -206,8 +219,30 @@ class KafkaProducer:
         """Send a record; returns at once with its future unless metadata or memory must be waited for (up to
         max_block_ms)."""
         queues = self._topics.get(topic)
+        current = self._metadata.cluster is self._topics_of
+        if (
+            queues is not None
+            and current
+            and key is None
+            and type(value) is bytes
+            and self._direct
+            and headers is None
+            and partition is None
+            and timestamp_ms is None
+            and on_delivery is None
+        ):
+            # The shortest way for the commonest record: no key, plain bytes. All it skips is of no effect here; a
+            # record that does not fit into the open batch, a large one for example, takes the long way below.
+            now_ms = self._wall_ns() // 1_000_000
+            with self._lock:
+                batch = queues.sticky_batch
+                if batch is not None and batch.open:
+                    index = _append(batch.buffer, batch.limit, now_ms, None, value, None)
+                    if index >= 0:
+                        batch.record_count = index + 1
+                        return _new_future(RecordFuture, (batch, index, now_ms, -1, len(value)))
         deadline: float | None = None
-        if queues is None or self._metadata.cluster is not self._topics_of:
+        if queues is None or not current:
             queues, deadline = self._topic(topic)
         if self._transactions is not None and self._transactions.transactional:
             self._transactions.require_open()
@@ -514,6 +549,18 @@ def _checked_headers(headers: HeaderPairs) -> HeaderPairs:
 
 
 _live: weakref.WeakSet[KafkaProducer] = weakref.WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    """The child must not use the parent's producers: their next send takes the long way, which refuses; nor flush them
+    at its exit."""
+    for producer in list(_live):
+        producer._topics, producer._topics_of = {}, None
+    _live.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 @atexit.register

@@ -547,12 +547,7 @@ class TransactionManager:
             limit_s = self._settings.transaction_timeout_ms / 1000
             open_s = self._clock.now() - self._opened_at
             if self.state in (Txn.OPEN, Txn.COMMITTING, Txn.ABORTING, Txn.ABORTABLE) and open_s >= limit_s:
-                return TransactionTimedOut(
-                    f"the transaction was open for {open_s:.1f} s, longer than transaction_timeout_ms allows "
-                    f"({limit_s:.1f} s), so the broker aborted it: nothing of it is visible. "
-                    "Call init_transactions() to go on, or close the producer",
-                    transactional_id=self.transactional_id,
-                )
+                return TransactionTimedOut(open_for=open_s, limit=limit_s, transactional_id=self.transactional_id)
             return ProducerFenced(transactional_id=self.transactional_id)
         if isinstance(error, (UnknownMemberId, IllegalGeneration, FencedInstanceId, StaleMemberEpoch)):
             return CommitFailed(

@@ -1,0 +1,268 @@
+"""``send_arrow``: columns become record batches of the right partitions with no Python object per row.
+
+Runs on the caller's thread up to the accumulator; everything after is the Sender's, as with ``send``. Must never send a
+row whose table was refused: types, partitions and sizes of a record batch are checked before its first row is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pykclient.errors import KafkaError, KafkaTimeoutError, RecordTooLarge, UsageError
+from pykclient.producer.batch import ProducerBatch
+from pykclient.producer.queues import settled
+from pykclient.protocol import arrow
+from pykclient.protocol.batch_builder import HEADER_BYTES
+from pykclient.protocol.columns import EncodedRows, encode_rows, group_rows, partitions_for_keys
+from pykclient.types import TopicPartition
+
+BATCH_BYTES = 256 * 1024
+"""Rows are there already, so batches are made this large whatever batch_size says; the broker's limit is 1 MiB."""
+# More than key and value: lengths, timestamp and offset deltas, attributes; see batch_builder.size_upper_bound.
+RECORD_OVERHEAD_BYTES = HEADER_BYTES + 36
+
+
+class OffsetRange(NamedTuple):
+    """Consecutive offsets, both ends included. -1 where the broker told none (acks=0)."""
+
+    first: int
+    last: int
+
+
+class RowFailure(NamedTuple):
+    """Rows of one partition that were not delivered, and why."""
+
+    topic_partition: TopicPartition
+    row_count: int
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowDelivery:
+    """What became of the rows of one ``send_arrow``."""
+
+    row_count: int
+    delivered_count: int
+    offsets: dict[TopicPartition, list[OffsetRange]]
+    failures: list[RowFailure]
+
+
+class SentRows:
+    """The promise of the rows of one ``send_arrow``."""
+
+    __slots__ = ("_batches", "row_count")
+
+    def __init__(self, batches: list[ProducerBatch]) -> None:
+        self._batches = batches
+        self.row_count = sum(batch.record_count for batch in batches)
+
+    def done(self) -> bool:
+        """Every row is delivered or has failed for good."""
+        return all(map(settled, self._batches))
+
+    def result(self, timeout: float | None = None) -> ArrowDelivery:
+        """Where the rows landed; raises the first failure when there is one, KafkaTimeoutError when out of time."""
+        delivery = self.report(timeout)
+        if delivery.failures:
+            raise delivery.failures[0].error
+        return delivery
+
+    def report(self, timeout: float | None = None) -> ArrowDelivery:
+        """As ``result``, but failures are only reported."""
+        if self._batches and not self.done() and not self._batches[0].accumulator.wait_until(self.done, timeout):
+            left = sum(batch.record_count for batch in self._batches if not settled(batch))
+            raise KafkaTimeoutError(
+                f"{left} of {self.row_count} rows were not acknowledged within {timeout} s; they are still being sent"
+            )
+        offsets: dict[TopicPartition, list[OffsetRange]] = {}
+        failures: list[RowFailure] = []
+        for batch in _leaves(self._batches):
+            assert batch.delivery is not None
+            if batch.delivery.error is not None:
+                failures.append(RowFailure(batch.topic_partition, batch.record_count, batch.delivery.error))
+            else:
+                _note(offsets.setdefault(batch.topic_partition, []), batch.delivery.base_offset, batch.record_count)
+        failed = sum(failure.row_count for failure in failures)
+        return ArrowDelivery(self.row_count, self.row_count - failed, offsets, failures)
+
+    def __repr__(self) -> str:
+        return f"<SentRows {self.row_count} rows, {'done' if self.done() else 'pending'}>"
+
+
+def _leaves(batches: list[ProducerBatch]) -> Iterator[ProducerBatch]:
+    for batch in batches:
+        if batch.children is None:
+            yield batch
+        else:
+            yield from _leaves([child for _, child in batch.children])
+
+
+def _note(ranges: list[OffsetRange], first: int, count: int) -> None:
+    if first < 0:
+        ranges.append(OffsetRange(-1, -1))
+    elif ranges and ranges[-1].last == first - 1:
+        ranges[-1] = OffsetRange(ranges[-1].first, first + count - 1)
+    else:
+        ranges.append(OffsetRange(first, first + count - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What ``send_arrow`` needs of its producer."""
+
+    topic: str
+    partition_count: Callable[[], int]
+    """Asked for every record batch: partitions may be added meanwhile."""
+    append: Callable[[int | None, EncodedRows], ProducerBatch]
+    """Into the accumulator; a partition of None is the topic's sticky one. Waits for memory."""
+    wall_ms: Callable[[], int]
+    batch_bytes: int
+    record_bytes_max: int
+    hash_keys: bool
+    """The default partitioner: murmur2 of the key. Without it, ``choose`` decides row by row, or all rows are sticky.
+    """
+    choose: Callable[[bytes | None, bytes | None], int | None] | None = None
+
+
+def send_columns(target: Target, data: Any, fields: arrow.Fields) -> SentRows:
+    """Encode and append everything; gives the promise of all of it."""
+    sent: list[ProducerBatch] = []
+    try:
+        for batch in arrow.record_batches(data):
+            _send_batch(target, batch, fields, sent)
+    except KafkaError as error:
+        accepted = sum(batch.record_count for batch in sent)
+        if accepted:
+            # The rows before it are on their way and cannot be called back; the caller must know.
+            error.message += f"; {accepted} rows before it were accepted and are being delivered"
+        raise
+    return SentRows(sent)
+
+
+def _send_batch(target: Target, batch: Any, fields: arrow.Fields, sent: list[ProducerBatch]) -> None:
+    rows = arrow.input_rows(batch, fields, now_ms=target.wall_ms())
+    if rows.size_max + RECORD_OVERHEAD_BYTES > target.record_bytes_max:
+        _find_too_large(target, rows)
+    count = target.partition_count()
+    partitions = _partitions(target, batch, rows, fields, count)
+    if partitions is None:
+        fixed = fields.partition if isinstance(fields.partition, int) else None
+        groups: list[tuple[int | None, memoryview | None]] = [(fixed, None)]
+    else:
+        order, starts = group_rows(arrow.grouping_input(partitions, count), count + 1)
+        view = memoryview(order)
+        groups = [
+            (None if group == count else group, view[starts[group] * 4 : starts[group + 1] * 4])
+            for group in range(count + 1)
+            if starts[group + 1] > starts[group]
+        ]
+    _append_groups(target, rows, groups, sent)
+
+
+def _append_groups(
+    target: Target,
+    rows: arrow.InputRows,
+    groups: list[tuple[int | None, memoryview | None]],
+    sent: list[ProducerBatch],
+) -> None:
+    """A batch of each group in turn, so that all leaders have work from the start."""
+    waiting = [(partition, selection, 0) for partition, selection in groups]
+    while waiting:
+        further = []
+        for partition, selection, first in waiting:
+            try:
+                encoded = encode_rows(
+                    row_count=rows.row_count,
+                    timestamps=rows.timestamps,
+                    key=rows.key,
+                    value=rows.value,
+                    headers=rows.headers,
+                    rows=selection,
+                    first=first,
+                    bytes_max=target.batch_bytes - HEADER_BYTES,
+                )
+            except ValueError as error:
+                raise UsageError(f"the columns cannot be read: {error}", topic=target.topic) from error
+            _check_size(target, len(encoded.section))
+            sent.append(target.append(partition, encoded))
+            first += encoded.row_count
+            if first < (rows.row_count if selection is None else len(selection) // 4):
+                further.append((partition, selection, first))
+        waiting = further
+
+
+def _partitions(target: Target, batch: Any, rows: arrow.InputRows, fields: arrow.Fields, count: int) -> Any:
+    """int32 per row, -1 for the sticky partition; None when all rows go the same way."""
+    if isinstance(fields.partition, int):
+        if not 0 <= fields.partition < count:
+            raise _no_partition(target, fields.partition, count)
+        return None
+    by_key = None
+    if target.choose is not None:
+        by_key = arrow.int32_array_of(_choose_rows(target.choose, batch, fields))
+    elif target.hash_keys and rows.key is not None:
+        by_key = arrow.int32_array(partitions_for_keys(rows.key, rows.row_count, count), rows.row_count)
+    if rows.partitions is None:
+        chosen = by_key
+    else:
+        chosen = rows.partitions if by_key is None else arrow.merge_partitions(rows.partitions, by_key)
+    if chosen is not None and (top := arrow.highest(chosen)) >= count:
+        raise _no_partition(target, top, count)
+    return chosen
+
+
+def _choose_rows(
+    choose: Callable[[bytes | None, bytes | None], int | None], batch: Any, fields: arrow.Fields
+) -> list[int]:
+    """A partitioner of the user's own sees rows one by one: the one case that makes objects per row."""
+    nothing = [None] * batch.num_rows
+    has_key = fields.key is not None and fields.key in batch.schema.names
+    keys = batch.column(fields.key).to_pylist() if has_key else nothing
+    values = batch.column(fields.value).to_pylist() if fields.value is not None else nothing
+    chosen = (choose(_bytes(key), _bytes(value)) for key, value in zip(keys, values, strict=True))
+    return [-1 if partition is None else partition for partition in chosen]
+
+
+def _bytes(item: Any) -> bytes | None:
+    return item.encode() if isinstance(item, str) else item
+
+
+def _no_partition(target: Target, partition: int, count: int) -> UsageError:
+    return UsageError(
+        f"there is no partition {partition}: the topic has {count}, numbered from 0",
+        topic=target.topic,
+        partition=partition,
+    )
+
+
+def _find_too_large(target: Target, rows: arrow.InputRows) -> None:
+    """The largest key and the largest value would not fit together; see whether any row really is too large."""
+    first = 0
+    while first < rows.row_count:
+        encoded = encode_rows(
+            row_count=rows.row_count,
+            timestamps=0,
+            key=rows.key,
+            value=rows.value,
+            first=first,
+            bytes_max=target.record_bytes_max - HEADER_BYTES,
+        )
+        _check_size(target, len(encoded.section))
+        first += encoded.row_count
+
+
+def _check_size(target: Target, section_bytes: int) -> None:
+    size = section_bytes + HEADER_BYTES
+    if size > max(target.record_bytes_max, target.batch_bytes):
+        raise RecordTooLarge(
+            f"a row takes {size} bytes where max_request_size and buffer_memory allow {target.record_bytes_max}; "
+            "send less, or raise them",
+            size=size,
+            limit=target.record_bytes_max,
+            topic=target.topic,
+        )
+
+
+__all__ = ["ArrowDelivery", "OffsetRange", "RowFailure", "SentRows", "Target", "send_columns"]
