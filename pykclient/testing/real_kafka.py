@@ -161,8 +161,8 @@ class RealBroker:
 class RealKafka:
     """A context manager that runs Apache Kafka. ``config`` holds broker properties and wins over what is set here.
 
-    Listeners: CLIENT (what clients use; give ``listener.security.protocol.map`` to put TLS or SASL on it), DIRECT (plain
-    text, never proxied, also used between the brokers), CONTROLLER.
+    Listeners: CLIENT (what clients use; give ``listener.security.protocol.map`` to put TLS or SASL on it), DIRECT
+    (plain text, never proxied, also used between the brokers), CONTROLLER.
     """
 
     def __init__(
@@ -244,7 +244,7 @@ class RealKafka:
         self.stop()
 
     def wait_ready(self, timeout_s: float = START_TIMEOUT_S) -> None:
-        """Wait until the running brokers are members and all coordinators have loaded: a produce then succeeds at once."""
+        """Wait until the running brokers are members and all coordinators have loaded: then a produce succeeds."""
         expected = sum(broker.running for broker in self.brokers.values())
         _wait_until(lambda: self._probe(expected), timeout_s, self._why_not_ready)
 
