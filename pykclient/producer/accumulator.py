@@ -26,6 +26,7 @@ from pykclient.producer.queues import (
     settled,
 )
 from pykclient.protocol import accel, batch_builder
+from pykclient.protocol.columns import EncodedRows
 from pykclient.types import RecordMetadata, TopicPartition
 
 Callback = Callable[["RecordMetadata | None", "Exception | None"], None]
@@ -125,6 +126,34 @@ class RecordAccumulator:
                 self._pool.release(buffer)
                 return future
             return self._append_to_new(topic, partition, buffer, timestamp, key, value, headers, callback)
+
+    def append_rows(self, topic: TopicQueues, partition: int | None, rows: EncodedRows) -> ProducerBatch:
+        """Queue rows that are encoded already as a batch of their own, behind what is there; waits for memory like
+        ``append``."""
+        size = batch_builder.HEADER_BYTES + len(rows.section)
+        granted = threading.Event()
+        with self._lock:
+            if self._closed is not None:
+                raise self._closed
+            waiter = self._pool.join(size, granted.set)
+        if waiter.buffer is None:
+            self._wake_sender()
+        self._wait_for_memory(waiter, granted, None)
+        with self._lock:
+            assert waiter.buffer is not None
+            buffer, waiter.buffer = waiter.buffer, None
+            if partition is None:
+                partition = topic.sticky.choose(topic.partitions)
+                topic.sticky.appended(size, topic.partitions, batch_ready=True)
+            queue = topic.queue(partition)
+            if queue.batches:
+                queue.batches[-1].open = False  # records sent later must not overtake these rows
+            batch_builder.fill(buffer, *rows)
+            batch = ProducerBatch(queue.topic_partition, buffer, size, self._clock.now(), self, rows.row_count, False)
+            queue.batches.append(batch)
+            self._incomplete[batch] = None
+        self._wake_sender()
+        return batch
 
     def _try_append(
         self,

@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from pykclient.config import ProducerConfig
 from pykclient.errors import KafkaError, KafkaTimeoutError, RecordTooLarge, UsageError
+from pykclient.producer.accumulator import RecordAccumulator
 from pykclient.producer.batch import ProducerBatch
-from pykclient.producer.queues import settled
+from pykclient.producer.partitioners import Partitions
+from pykclient.producer.queues import TopicQueues, settled
 from pykclient.protocol import arrow
 from pykclient.protocol.batch_builder import HEADER_BYTES
 from pykclient.protocol.columns import EncodedRows, encode_rows, group_rows, partitions_for_keys
@@ -126,8 +129,50 @@ class Target:
     choose: Callable[[bytes | None, bytes | None], int | None] | None = None
 
 
-def send_columns(target: Target, data: Any, fields: arrow.Fields) -> SentRows:
-    """Encode and append everything; gives the promise of all of it."""
+Choose = Callable[[str, Any, "bytes | None", Any, "bytes | None", Partitions], "int | None"]
+
+
+def target(
+    topic: str,
+    config: ProducerConfig,
+    accumulator: RecordAccumulator,
+    queues: Callable[[], TopicQueues],
+    choose: Choose,
+    wall_ms: Callable[[], int],
+) -> Target:
+    """What a producer with this configuration is to ``send_arrow``."""
+    if config.interceptors:
+        raise UsageError("send_arrow() has no record objects to show to interceptors; use a producer without them")
+    record_bytes_max = min(config.max_request_size, config.buffer_memory)
+    current = queues()
+
+    def partition_count() -> int:
+        nonlocal current
+        current = queues()
+        return current.partitions.count
+
+    default = config.partitioner == "default"
+    return Target(
+        topic=topic,
+        partition_count=partition_count,
+        append=lambda partition, rows: accumulator.append_rows(current, partition, rows),
+        wall_ms=wall_ms,
+        # A quarter of the memory at most, so that encoding goes on while batches are on their way.
+        batch_bytes=min(max(BATCH_BYTES, config.batch_size), record_bytes_max, max(config.buffer_memory // 4, 1024)),
+        record_bytes_max=record_bytes_max,
+        hash_keys=default and not config.partitioner_ignore_keys,
+        choose=None if default else lambda key, value: choose(topic, key, key, value, value, current.partitions),
+    )
+
+
+def send_columns(
+    target: Target,
+    data: Any,
+    columns: tuple[str | None, str | None, str | None, str | None, str | int | None],
+) -> SentRows:
+    """Encode and append everything; gives the promise of all of it. ``columns``: key, value, headers, timestamp,
+    partition."""
+    fields = arrow.Fields(*columns)
     sent: list[ProducerBatch] = []
     try:
         for batch in arrow.record_batches(data):
@@ -265,4 +310,4 @@ def _check_size(target: Target, section_bytes: int) -> None:
         )
 
 
-__all__ = ["ArrowDelivery", "OffsetRange", "RowFailure", "SentRows", "Target", "send_columns"]
+__all__ = ["ArrowDelivery", "OffsetRange", "RowFailure", "SentRows", "Target", "send_columns", "target"]

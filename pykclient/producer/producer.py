@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pykclient.client.assembly import ClientParts, assemble
 from pykclient.client.cluster import Cluster
@@ -48,6 +48,9 @@ from pykclient.protocol import accel, batch_builder
 from pykclient.protocol.compression import CompressionType
 from pykclient.protocol.murmur2 import partition_for_key
 from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, PartitionInfo, RecordMetadata, TopicPartition
+
+if TYPE_CHECKING:
+    from pykclient.producer.arrow import SentRows
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -270,6 +273,28 @@ class KafkaProducer:
         return self._accumulator.append(
             queues, partition, timestamp_ms, key_bytes, value_bytes, headers, on_delivery, deadline
         )
+
+    def send_arrow(
+        self,
+        topic: str,
+        table: Any,
+        key: str | None = "key",
+        value: str | None = "value",
+        headers: str | None = None,
+        timestamp: str | None = None,
+        partition: str | int | None = None,
+    ) -> SentRows:
+        """Send the rows of a pyarrow Table, RecordBatch or reader; each argument names the column to use. See
+        docs/arrow.md."""
+        from pykclient.producer import arrow  # pyarrow is an extra
+
+        self._require_usable()
+        if self._transactions is not None and self._transactions.transactional:
+            self._transactions.require_open()
+        target = arrow.target(
+            topic, self._config, self._accumulator, lambda: self._topic(topic)[0], self._choose, self._clock.wall_ms
+        )
+        return arrow.send_columns(target, table, (key, value, headers, timestamp, partition))
 
     def _serialized(self, origin: str, topic: str, item: Any, headers: HeaderPairs | None) -> bytes | None:
         serialize = self._serialize_key if origin == "key" else self._serialize_value

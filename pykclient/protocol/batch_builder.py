@@ -30,6 +30,15 @@ def begin(buffer: bytearray) -> None:
     buffer[:HEADER_BYTES] = _FRESH
 
 
+def fill(buffer: bytearray, section: bytes, count: int, base_timestamp: int, max_timestamp: int) -> None:
+    """Make a whole batch of records that were encoded already (see columns.encode_rows); it takes all of ``buffer``."""
+    begin(buffer)
+    buffer[HEADER_BYTES : HEADER_BYTES + len(section)] = section
+    _LENGTH.pack_into(buffer, _LENGTH_AT, HEADER_BYTES + len(section) - 12)
+    _STATE.pack_into(buffer, _STATE_AT, count - 1, base_timestamp, max_timestamp)
+    _COUNT.pack_into(buffer, _COUNT_AT, count)
+
+
 def size_bytes(buffer: bytearray) -> int:
     """Bytes the batch takes now, header included."""
     return int(_LENGTH.unpack_from(buffer, _LENGTH_AT)[0]) + 12
