@@ -80,8 +80,32 @@ class BufferExhausted(KafkaTimeoutError):
     """No memory became free within max_block_ms; send slower, raise buffer_memory, or wait longer."""
 
 
-class TransactionTimedOut(KafkaTimeoutError):
-    """The transaction operation did not finish in time; call it again to go on, or close the producer."""
+class TransactionTimedOut(FatalError):
+    """The transaction outlived transaction_timeout_ms and the broker aborted it; call init_transactions() or close.
+
+    Nothing of it is visible. Retrying or aborting it is pointless, as it no longer exists; the producer can go on after
+    init_transactions(), which is why this is not `ProducerFenced`.
+    """
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        open_for: float | None = None,
+        limit: float | None = None,
+        **context: Any,
+    ) -> None:
+        if message is None and open_for is not None and limit is not None:
+            message = (
+                f"The transaction was open for {open_for:.1f} s, longer than transaction_timeout_ms allows "
+                f"({limit:.1f} s), so the broker aborted it: nothing of it is visible. "
+                "Call init_transactions() to go on, or close the producer."
+            )
+        super().__init__(message, **context)
+        self.open_for = open_for
+        """Seconds from begin_transaction() until we learnt of it."""
+        self.limit = limit
+        """transaction_timeout_ms in seconds."""
 
 
 class TransactionAborted(KafkaError):

@@ -104,7 +104,7 @@ def test_success_is_not_an_error() -> None:
         ("InvalidProducerEpoch", True, False, False),
         ("TransactionAborted", True, False, False),
         ("ConcurrentTransactions", False, False, True),
-        ("TransactionTimedOut", False, False, True),
+        ("TransactionTimedOut", False, True, False),
         ("TopicAuthorizationFailed", True, False, False),
     ],
 )
