@@ -41,6 +41,8 @@ class AutoCommit:
         self._busy = False
         self._committed: dict[TopicPartition, OffsetAndMetadata] = {}
         self._started = False
+        self.suspended = False
+        """process() commits by itself."""
         self.commit_total = 0
 
     def polled(self) -> None:
@@ -49,7 +51,7 @@ class AutoCommit:
 
     def poll(self, now: float) -> Poll:
         """See Manager."""
-        if not self._enabled or not self._started or self._subscription.kind is SubscriptionKind.NONE:
+        if not self._enabled or self.suspended or not self._started or self._subscription.kind is SubscriptionKind.NONE:
             return Poll()
         if self._due_at == math.inf:
             self._due_at = now + self._interval_s

@@ -38,7 +38,7 @@ from pykclient.net.client_request import Channel, Request
 from pykclient.net.failures import RequestExpired
 from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
-from pykclient.types import ConsumerGroupMetadata
+from pykclient.types import ConsumerGroupMetadata, TopicPartition
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +91,7 @@ class ClassicMembership:
         self._round: ClassicRound | None = None
         self._joined: Joined | None = None
         self._taking: Joined | None = None
+        self._before: set[TopicPartition] = set()
         self._reason = _FIRST_JOIN
         self._again: str | None = None
         self._expired_rounds = 0
@@ -249,8 +250,8 @@ class ClassicMembership:
         self._abandon_round()
         self._member.forget(keep_member_id=keep_member_id)
         self._handover.lose_all()
-        self._taking = None
-        self._again = None
+        self._taking = self._again = None
+        self._before.clear()
         if self._stage is not Stage.OUT:
             self._reason = reason
             self._to(Stage.PREPARING)
@@ -323,6 +324,7 @@ class ClassicMembership:
         going = self._handover.owned()
         if self._protocol is RebalanceProtocol.COOPERATIVE:
             going = {tp for tp in going if tp.topic not in topics}
+        self._before |= self._handover.owned()
         yield from self._handover.give_up(going)
         # While the listener worked, the world went on: membership may be lost, or the subscription another one.
         if (
@@ -344,6 +346,7 @@ class ClassicMembership:
         if topics != joined.topics:
             self._again = self._again or "this member's subscription changed"
         going = self._handover.owned() - assigned
+        self._before |= self._handover.owned()
         if going:
             self._handover.mark_revoking(going)
             # Their new owners get them in the next round, when all have let go.
@@ -351,7 +354,7 @@ class ClassicMembership:
             yield from self._handover.give_up(going)
             if self._taking is not joined:
                 return  # lost meanwhile
-        coming = assigned - self._handover.owned()
+        before, self._before = self._before, set()
         self._taking = None
         self._to(Stage.STABLE)
         logger.info(
@@ -360,8 +363,8 @@ class ClassicMembership:
             self._member.group_id,
             self._member.generation,
             len(assigned),
-            len(coming),
-            len(going),
+            len(assigned - before),
+            len(before - assigned),
             self._reason,
         )
         again, self._again = self._again, None

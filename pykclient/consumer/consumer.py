@@ -1,8 +1,9 @@
 """KafkaConsumer: the public face. Methods run on the caller's thread and wait for operations on the reactor thread.
 
 One thread at a time; only ``wakeup`` and ``close`` may come from another. Heartbeats, fetches and commits go on while
-user code works. Must never return a record twice to one reader of a position, nor move a position past a record that
-was not returned.
+user code works. Longer than most modules because every public method and its documentation is here, each a few lines
+over rooms of its own. Must never return a record twice to one reader of a position, nor move a position past a record
+that was not returned.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pykclient.consumer.group import group_membership
 from pykclient.consumer.groupless import GrouplessMembership
 from pykclient.consumer.membership import GroupContext, Membership
 from pykclient.consumer.offsets import Offsets, OffsetSettings, OutOfRange, parse_reset
+from pykclient.consumer.parallel import DeadLetterProducer, ParallelProcessor, ProcessSettings, RevokeFirst
 from pykclient.consumer.records import PolledRecords, deserialize
 from pykclient.consumer.subscription import (
     EARLIEST,
@@ -37,6 +39,7 @@ from pykclient.consumer.subscription import (
 )
 from pykclient.errors import ClientClosed, IllegalStateError, KafkaError, KafkaTimeoutError, UsageError, WakeupError
 from pykclient.net.client_request import Request
+from pykclient.net.transport import Clock
 from pykclient.plugins import RebalanceListener, deserializer_function
 from pykclient.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from pykclient.types import (
@@ -284,9 +287,35 @@ class KafkaConsumer:
             self._cursor = None
             self._buffer.came_back()
             deadline = math.inf if timeout is None else self._clock.now() + timeout
-            return self._poll_until(deadline, max_records or self._config.max_poll_records)
+            return self._poll_records(deadline, max_records or self._config.max_poll_records)
 
-    def _poll_until(self, deadline: float, records_max: int) -> PolledRecords:
+    def poll_arrow(
+        self,
+        timeout: float | None = None,
+        max_records: int | None = None,
+        *,
+        headers: bool = False,
+        until: Mapping[TopicPartition, int] | None = None,
+    ) -> Any:
+        """As ``poll``, as a pyarrow Table (up to 50,000 rows unless told otherwise) of raw keys and values. ``until``
+        gives end offsets: rows there or later stay unread, and it returns at once when all are reached."""
+        from pykclient.consumer import arrow  # pyarrow is an extra
+
+        if self._config.interceptors:
+            raise UsageError("poll_arrow() has no record objects to show to interceptors; use a consumer without them")
+        with self._use():
+            self._cursor = None
+            self._buffer.came_back()
+            deadline = math.inf if timeout is None else self._clock.now() + timeout
+            table = arrow.TableBuilder(self._buffer, self._buffer_settings, max_records or 50_000, headers, until)
+            found = self._poll_until(deadline, table.take)
+            return table.empty() if found is None else found
+
+    def _poll_records(self, deadline: float, records_max: int) -> PolledRecords:
+        records = self._poll_until(deadline, lambda: self._buffer.take(records_max) or None)
+        return PolledRecords({}) if records is None else self._finish(records)
+
+    def _poll_until(self, deadline: float, take: Callable[[], T | None]) -> T | None:
         if self._subscription.kind is SubscriptionKind.NONE:
             raise IllegalStateError("nothing to poll: subscribe() or assign() first")
         self._auto_commit.polled()
@@ -294,13 +323,13 @@ class KafkaConsumer:
             self._membership.polled(self._clock.now())
             if self._buffer.attention or self._membership.needs_user():
                 self._attend(deadline)
-            records = self._buffer.take(records_max)
-            if records:
+            found = take()
+            if found is not None:
                 self._membership.polled(self._clock.now())
-                return self._finish(records)
+                return found
             left = deadline - self._clock.now()
             if left <= 0:
-                return PolledRecords({})
+                return None
             self._engine.check_usable()
             self._buffer.wait(min(left, WAIT_SLICE_S))
 
@@ -352,7 +381,7 @@ class KafkaConsumer:
                 with self._use():
                     self._cursor = None
                     self._buffer.came_back()
-                    polled = self._poll_until(self._clock.now() + 1.0, self._config.max_poll_records)
+                    polled = self._poll_records(self._clock.now() + 1.0, self._config.max_poll_records)
             except ClientClosed:
                 return
             for tp, records in polled.items():
@@ -365,6 +394,61 @@ class KafkaConsumer:
                     yield record
                 with self._subscription.lock:
                     state.consumed = Position(records[-1].offset + 1, records[-1].leader_epoch)
+
+    def process(
+        self,
+        handler: Callable[[ConsumerRecord[Any, Any]], Any],
+        *,
+        workers: int = 4,
+        ordering: str = "key",
+        on_error: str = "raise",
+        retries: int | None = 3,
+        retry_backoff_ms: int = 100,
+        retry_backoff_max_ms: int = 10_000,
+        in_flight_max: int = 1000,
+        commit_interval_ms: int = 1000,
+        dead_letter_producer: DeadLetterProducer | None = None,
+        dead_letter_topic: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Run ``handler(record)`` on ``workers`` threads until ``stop()``; blocks. See docs/consumer.md.
+
+        ``ordering`` keeps the order per ``"key"``, per ``"partition"`` or not at all. Only records that are done, with
+        all before them, are committed. ``on_error``: ``"raise"`` stops, ``"retry"`` tries again with a growing pause
+        and then stops, ``"dead_letter"`` does so and then puts the record away and goes on.
+        """
+        settings = ProcessSettings(
+            workers=workers,
+            ordering=ordering,
+            on_error=on_error,
+            retries=retries,
+            retry_backoff_s=retry_backoff_ms / 1000,
+            retry_backoff_max_s=retry_backoff_max_ms / 1000,
+            in_flight_max=in_flight_max,
+            commit_interval_s=commit_interval_ms / 1000,
+            dead_letter_producer=dead_letter_producer,
+            dead_letter_topic=dead_letter_topic,
+        )
+        self._require_group("process()")
+        processor = ParallelProcessor(self, handler, settings)
+        before = self._group.listener
+        self._group.listener = RevokeFirst(processor, before)
+        self._auto_commit.suspended = True
+        try:
+            processor.run(stop)
+        finally:
+            self._auto_commit.suspended = False
+            self._group.listener = before
+
+    @property
+    def clock(self) -> Clock:
+        """Where this consumer's time comes from."""
+        return self._clock
+
+    @property
+    def revoke_patience_s(self) -> float:
+        """How long handlers may go on with records of partitions that are being given up."""
+        return self._config.max_poll_interval_ms / 1000 / 2
 
     # ---- positions ---------------------------------------------------------------------------------------------------
 

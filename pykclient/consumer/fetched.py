@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from pykclient.errors import CorruptRecordError
 from pykclient.protocol.batch_header import BatchHeader, check_batch, read_header
+from pykclient.protocol.columns import Columns
 from pykclient.protocol.control_records import ControlRecordType, control_type
 from pykclient.protocol.records import ConsumerRecords, decode_batch
 from pykclient.types import TopicPartition
@@ -52,6 +53,14 @@ class Decoded(NamedTuple):
     records: ConsumerRecords
     next_offset: int
     leader_epoch: int | None
+
+
+class Appended(NamedTuple):
+    """Where the position is after a batch whose rows were appended to columns, and the batch's bytes."""
+
+    next_offset: int
+    leader_epoch: int | None
+    size: int
 
 
 class FetchedPart:
@@ -138,6 +147,30 @@ class FetchedPart:
         self.leader_epoch = epoch
         return Decoded(records, self.next_offset, epoch)
 
+    def append_next(self, columns: Columns, position: int, *, check_crcs: bool, bytes_max: int) -> Appended | None:
+        """As ``decode_next``, onto columns. The part stays where it is until ``passed``, so that a batch can be taken
+        in pieces."""
+        header = read_header(self._view, self._at)
+        if header is None:
+            return None
+        try:
+            if check_crcs:
+                check_batch(self._view, header)
+            if not self._is_hidden(header):
+                columns.append_batch(self._view, header, from_offset=position, check_crc=False, bytes_max=bytes_max)
+        except CorruptRecordError as error:
+            error.topic, error.partition = self.topic_partition
+            error.offset = max(position, header.base_offset)
+            raise
+        epoch = header.partition_leader_epoch if header.partition_leader_epoch >= 0 else None
+        return Appended(max(position, header.next_offset), epoch, header.size)
+
+    def passed(self, appended: Appended) -> None:
+        """All of the batch was taken."""
+        self._at += appended.size
+        self.next_offset = appended.next_offset
+        self.leader_epoch = appended.leader_epoch
+
     def _is_hidden(self, header: BatchHeader) -> bool:
         """Markers are never shown; aborted records only to those who read uncommitted."""
         if header.is_control:
@@ -156,4 +189,4 @@ class FetchedPart:
         return any(control_type(marker.key) is ControlRecordType.ABORT for marker in markers)
 
 
-__all__ = ["Aborted", "Decoded", "FetchedPart", "Frame", "Usage"]
+__all__ = ["Aborted", "Appended", "Decoded", "FetchedPart", "Frame", "Usage"]

@@ -108,6 +108,14 @@ class FetchBuffer:
             if state.buffered and not state.paused and not state.revoking and state.phase is Phase.FETCHING
         ]
 
+    def filled(self) -> list[PartitionState]:
+        """Partitions that have something to hand out, another one first each time."""
+        with self._lock:
+            states = self._filled()
+            self._rounds += 1
+            start = self._rounds % len(states) if states else 0
+            return states[start:] + states[:start]
+
     def take(self, records_max: int) -> dict[TopicPartition, ConsumerRecords]:
         """Up to ``records_max`` records, a batch of each partition in turn. Positions move with what is returned.
 

@@ -1,4 +1,5 @@
-"""Which group protocol to speak: as configured, or with ``auto`` what the brokers offer, asked once and said in the log."""
+"""Which group protocol to speak: as configured, or with ``auto`` what the brokers offer, asked once and said in the
+log."""
 
 from __future__ import annotations
 

@@ -38,14 +38,16 @@ DOORS = {"net.reactor", "net.workers", "client.engine", "producer.accumulator", 
 """Where threads meet: the wake-up, the mailbox, the accumulator, the fetch buffer."""
 RUNNERS = {"broker.cluster"}
 """Runs one thread per broker."""
+HANDLERS = {"consumer.parallel"}
+"""Runs the user's handlers on threads that the user asked for."""
 
 ALLOWED: dict[str, set[str]] = {
     "socket": LIVE,
     "ssl": LIVE,
     "selectors": LIVE,
     "time": LIVE,
-    "threading": DOORS | RUNNERS,
-    "queue": DOORS | RUNNERS,
+    "threading": DOORS | RUNNERS | HANDLERS,
+    "queue": DOORS | RUNNERS | HANDLERS,
     "concurrent": DOORS | RUNNERS,
     "multiprocessing": set(),
     "subprocess": set(),

@@ -1,4 +1,5 @@
-"""Nothing lost, nothing doubled, order kept: idempotent sends while Produce answers with every error a broker may give for a while."""
+"""Nothing lost, nothing doubled, order kept: idempotent sends while Produce answers with every error a broker may give
+for a while."""
 
 from __future__ import annotations
 
@@ -78,11 +79,10 @@ def send_and_check(cluster: EmbeddedCluster, topic: str, records: int, **options
     total = sum(map(len, found.values()))
     assert total == records // THREADS * THREADS, f"{total} records stored"
     for partition, stored in found.items():
-        for thread in range(THREADS):
-            numbers = [int(r.value.partition(b":")[2]) for r in stored if r.value.startswith(b"%d:" % thread)]
-            assert numbers == list(range(partition, records // THREADS, PARTITIONS)), (
-                f"partition {partition}, thread {thread}"
-            )
+        wanted = list(range(partition, records // THREADS, PARTITIONS))
+        for sender in range(THREADS):
+            numbers = [int(r.value.partition(b":")[2]) for r in stored if r.value.startswith(b"%d:" % sender)]
+            assert numbers == wanted, f"partition {partition}, thread {sender}"
 
 
 @pytest.mark.parametrize("error", RETRIABLE)

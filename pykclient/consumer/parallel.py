@@ -1,0 +1,311 @@
+"""Many handlers at once over one consumer: order per key, commits only of what is finished without a gap, retries, dead
+letters.
+
+``KafkaConsumer.process`` runs this on the thread that calls it: that thread polls, hands records to worker threads and
+commits; workers only run handlers. A record counts as done when its handler returned (or it was put away as a dead
+letter); what is committed is the end of the unbroken row of done records, so a crash brings back at most what was in
+hand.
+"""
+
+from __future__ import annotations
+
+import heapq
+import logging
+import threading
+import zlib
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pykclient.errors import KafkaError, UsageError
+from pykclient.plugins import RebalanceListener
+from pykclient.types import ConsumerRecord, OffsetAndMetadata, TopicPartition
+
+if TYPE_CHECKING:
+    from pykclient.consumer.consumer import KafkaConsumer
+
+logger = logging.getLogger(__name__)
+
+ORDERINGS = ("key", "partition", "none")
+ON_ERROR = ("raise", "retry", "dead_letter")
+POLL_S = 0.05
+Handler = Callable[[ConsumerRecord[Any, Any]], Any]
+
+
+class DeadLetterProducer(Protocol):
+    """What is needed of a producer: a KafkaProducer is one."""
+
+    def send(self, topic: str, value: Any = None, key: Any = None, headers: Any = None) -> Any:
+        """Send; the result has ``result(timeout)``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSettings:
+    """How to run the handlers."""
+
+    workers: int
+    ordering: str
+    on_error: str
+    retries: int | None
+    """Attempts after the first; None: without end."""
+    retry_backoff_s: float
+    retry_backoff_max_s: float
+    in_flight_max: int
+    commit_interval_s: float
+    dead_letter_producer: DeadLetterProducer | None
+    dead_letter_topic: str | None
+
+    def __post_init__(self) -> None:
+        problems = []
+        if self.workers < 1:
+            problems.append("workers must be at least 1")
+        if self.ordering not in ORDERINGS:
+            problems.append(f"ordering is one of {', '.join(ORDERINGS)}")
+        if self.on_error not in ON_ERROR:
+            problems.append(f"on_error is one of {', '.join(ON_ERROR)}")
+        if self.on_error == "dead_letter" and self.dead_letter_producer is None:
+            problems.append("on_error='dead_letter' needs dead_letter_producer, a KafkaProducer to send them with")
+        if problems:
+            raise UsageError("process(): " + "; ".join(problems))
+
+
+@dataclass(slots=True)
+class FinishedOffsets:
+    """Which records of one partition are done. ``committable`` is the offset after the unbroken row of done ones."""
+
+    committable: int
+    _open: list[int] = field(default_factory=list)  # heap of offsets in hand
+    _done: set[int] = field(default_factory=set)
+    _last: int = -1
+
+    def begin(self, offset: int) -> None:
+        """A record was handed to a worker; offsets come in order."""
+        heapq.heappush(self._open, offset)
+        self._last = offset
+
+    def finish(self, offset: int) -> None:
+        """Its handler is done."""
+        self._done.add(offset)
+        while self._open and self._open[0] in self._done:
+            self._done.discard(heapq.heappop(self._open))
+        self.committable = self._open[0] if self._open else self._last + 1
+
+    @property
+    def in_hand(self) -> int:
+        """Records not done yet."""
+        return len(self._open)
+
+
+class ParallelProcessor:
+    """One run of ``process``."""
+
+    def __init__(self, consumer: KafkaConsumer, handler: Handler, settings: ProcessSettings) -> None:
+        self._consumer = consumer
+        self._handler = handler
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
+        self._stop = threading.Event()
+        self._offsets: dict[TopicPartition, FinishedOffsets] = {}
+        self._committed: dict[TopicPartition, int] = {}
+        self._failure: BaseException | None = None
+        self._round_robin = 0
+        count = 1 if settings.ordering == "none" else settings.workers
+        self._queues: list[SimpleQueue[ConsumerRecord[Any, Any] | None]] = [SimpleQueue() for _ in range(count)]
+
+    # ---- the polling thread ------------------------------------------------------------------------------------------
+
+    def run(self, stop: Callable[[], bool]) -> None:
+        """Until ``stop()`` or a failure; leaves with everything in hand finished and committed."""
+        threads = [
+            threading.Thread(target=self._work, args=(self._queues[index % len(self._queues)],), daemon=True)
+            for index in range(self._settings.workers)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            self._loop(stop)
+        finally:
+            # Handlers in the middle of a record finish it; what is queued behind them is not begun.
+            self._stop.set()
+            for index in range(len(threads)):
+                self._queues[index % len(self._queues)].put(None)
+            for thread in threads:
+                thread.join()
+            self._commit()
+        if self._failure is not None:
+            raise self._failure
+
+    def _loop(self, stop: Callable[[], bool]) -> None:
+        clock = self._consumer.clock
+        commit_at = clock.now() + self._settings.commit_interval_s
+        while self._failure is None and not stop():
+            full = self._in_hand() >= self._settings.in_flight_max
+            # Paused, poll returns no records but keeps this member alive and lets rebalances through.
+            self._set_paused(full)
+            for tp, records in self._consumer.poll(POLL_S).items():
+                self._begin(tp, records)
+            if clock.now() >= commit_at:
+                self._commit()
+                commit_at = clock.now() + self._settings.commit_interval_s
+
+    def _set_paused(self, full: bool) -> None:
+        ours = self._consumer.assignment()
+        if full:
+            self._consumer.pause(ours)
+        elif self._consumer.paused():
+            self._consumer.resume(self._consumer.paused() & ours)
+
+    def _begin(self, tp: TopicPartition, records: list[ConsumerRecord[Any, Any]]) -> None:
+        with self._lock:
+            finished = self._offsets.setdefault(tp, FinishedOffsets(records[0].offset))
+            for record in records:
+                finished.begin(record.offset)
+        for record in records:
+            self._queues[self._lane(record)].put(record)
+
+    def _lane(self, record: ConsumerRecord[Any, Any]) -> int:
+        count = len(self._queues)
+        if count == 1:
+            return 0
+        if self._settings.ordering == "partition":
+            return hash((record.topic, record.partition)) % count
+        if record.key is None:
+            self._round_robin += 1
+            return self._round_robin % count
+        key = record.key if isinstance(record.key, bytes) else repr(record.key).encode()
+        return zlib.crc32(key) % count
+
+    def _in_hand(self) -> int:
+        with self._lock:
+            return sum(finished.in_hand for finished in self._offsets.values())
+
+    def _commit(self) -> None:
+        with self._lock:
+            offsets = {tp: f.committable for tp, f in self._offsets.items() if self._committed.get(tp) != f.committable}
+        if not offsets:
+            return
+        try:
+            self._consumer.commit({tp: OffsetAndMetadata(offset) for tp, offset in offsets.items()})
+            self._committed.update(offsets)
+        except KafkaError as error:
+            # The group moved on: what is not committed comes again, to us or to the next owner.
+            logger.warning("process(): commit failed: %s", error)
+
+    # ---- rebalances --------------------------------------------------------------------------------------------------
+
+    def revoked(self, partitions: Collection[TopicPartition]) -> None:
+        """Partitions go: let their records be finished, commit, forget. Called inside poll, on the polling thread."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: (
+                    self._failure is not None
+                    or not any(self._offsets[tp].in_hand for tp in partitions if tp in self._offsets)
+                ),
+                self._consumer.revoke_patience_s,
+            )
+        self._commit()
+        self.lost(partitions)
+
+    def lost(self, partitions: Collection[TopicPartition]) -> None:
+        """Partitions are gone already."""
+        with self._lock:
+            for tp in partitions:
+                self._offsets.pop(tp, None)
+                self._committed.pop(tp, None)
+
+    # ---- workers -----------------------------------------------------------------------------------------------------
+
+    def _work(self, queue: SimpleQueue[ConsumerRecord[Any, Any] | None]) -> None:
+        while (record := queue.get()) is not None:
+            if self._stop.is_set() or self._failure is not None or not self._ours(record):
+                continue
+            try:
+                self._handle(record)
+            except BaseException as error:  # whatever it is, the thread that called process() must have it
+                with self._changed:
+                    if self._failure is None:
+                        self._failure = error
+                    self._changed.notify_all()
+                continue
+            with self._changed:
+                finished = self._offsets.get(TopicPartition(record.topic, record.partition))
+                if finished is not None:
+                    finished.finish(record.offset)
+                self._changed.notify_all()
+
+    def _ours(self, record: ConsumerRecord[Any, Any]) -> bool:
+        with self._lock:
+            return TopicPartition(record.topic, record.partition) in self._offsets
+
+    def _handle(self, record: ConsumerRecord[Any, Any]) -> None:
+        settings = self._settings
+        attempt = 0
+        while True:
+            try:
+                self._handler(record)
+                return
+            except Exception as error:
+                may_retry = settings.on_error != "raise" and (settings.retries is None or attempt < settings.retries)
+                if not may_retry or self._stop.is_set():
+                    if settings.on_error == "dead_letter" and not self._stop.is_set():
+                        self._put_away(record, error)
+                        return
+                    raise
+                pause_s = min(settings.retry_backoff_s * 2.0 ** min(attempt, 30), settings.retry_backoff_max_s)
+                logger.info(
+                    "%s-%d offset %d: handler raised %s; trying again in %.1f s",
+                    record.topic, record.partition, record.offset, type(error).__name__, pause_s,
+                )  # fmt: skip
+                attempt += 1
+                self._stop.wait(pause_s)
+
+    def _put_away(self, record: ConsumerRecord[Any, Any], error: Exception) -> None:
+        """Send the record as it is to the dead-letter topic; its headers say where it came from and why it failed."""
+        producer = self._settings.dead_letter_producer
+        assert producer is not None, "checked when made"
+        topic = self._settings.dead_letter_topic or f"{record.topic}.dead-letters"
+        reason = f"{type(error).__name__}: {error}".encode(errors="replace")[:1000]
+        headers = [
+            *record.headers,
+            ("dead-letter.topic", record.topic.encode()),
+            ("dead-letter.partition", str(record.partition).encode()),
+            ("dead-letter.offset", str(record.offset).encode()),
+            ("dead-letter.error", reason),
+        ]
+        producer.send(topic, value=record.value, key=record.key, headers=headers).result(60)
+        logger.warning(
+            "%s-%d offset %d: put away in %s (%s)",
+            record.topic,
+            record.partition,
+            record.offset,
+            topic,
+            type(error).__name__,
+        )
+
+
+class RevokeFirst:
+    """A rebalance listener that lets the processor finish before the user's own listener hears of it."""
+
+    def __init__(self, processor: ParallelProcessor, inner: RebalanceListener | None) -> None:
+        self._processor = processor
+        self._inner = inner
+
+    def on_partitions_revoked(self, partitions: Collection[TopicPartition]) -> Any:
+        """Finish, commit, pass on."""
+        self._processor.revoked(partitions)
+        return self._inner.on_partitions_revoked(partitions) if self._inner is not None else None
+
+    def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> Any:
+        """Pass on."""
+        return self._inner.on_partitions_assigned(partitions) if self._inner is not None else None
+
+    def on_partitions_lost(self, partitions: Collection[TopicPartition]) -> Any:
+        """Forget, pass on."""
+        self._processor.lost(partitions)
+        return self._inner.on_partitions_lost(partitions) if self._inner is not None else None
+
+
+__all__ = ["FinishedOffsets", "ParallelProcessor", "ProcessSettings", "RevokeFirst"]
