@@ -283,7 +283,7 @@ class Confluent:
         ended: set[int] = set()
 
         def at_end() -> bool:
-            message = consumer.poll(1)
+            message: Any = consumer.poll(1)
             if message is not None and message.error() is None:
                 found.append(self.read(message))
             elif message is not None:

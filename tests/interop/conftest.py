@@ -11,16 +11,14 @@ from pykclient.testing import EmbeddedCluster
 from pykclient.testing.real_kafka import RealKafka, available
 
 # Members hear of a rebalance with their next heartbeat; the new protocol's interval is the broker's to set.
-CONFIG = {
-    "group.initial.rebalance.delay.ms": "0",
-    "group.consumer.min.heartbeat.interval.ms": "100",
-    "group.consumer.heartbeat.interval.ms": "200",
-}
+HEARTBEAT_MS = 200
 
 
 @pytest.fixture(scope="session")
 def embedded_bootstrap() -> Iterator[str]:
-    with EmbeddedCluster(**CONFIG) as cluster:
+    with EmbeddedCluster(
+        group_initial_rebalance_delay_ms=0, group_consumer_heartbeat_interval_ms=HEARTBEAT_MS
+    ) as cluster:
         yield cluster.bootstrap_servers
 
 
@@ -28,7 +26,11 @@ def embedded_bootstrap() -> Iterator[str]:
 def real_bootstrap() -> Iterator[str]:
     if (reason := available()) is not None:
         pytest.skip(reason)
-    with RealKafka(config=CONFIG) as kafka:
+    config = {
+        "group.consumer.min.heartbeat.interval.ms": str(HEARTBEAT_MS),
+        "group.consumer.heartbeat.interval.ms": str(HEARTBEAT_MS),
+    }
+    with RealKafka(config=config) as kafka:
         yield kafka.bootstrap_servers
 
 
