@@ -64,8 +64,8 @@ class _Cached:
             or data.preferred_read_replica != -1
             or data.diverging_epoch.epoch >= 0
         )
-        # After an error the next good answer must go out, whatever the watermark is.
-        self.high_watermark = -1 if data.error_code else data.high_watermark
+        # An error has -1 here, so the next good answer goes out whatever the watermark is.
+        self.high_watermark = data.high_watermark
         self.log_start_offset = data.log_start_offset
         return news
 

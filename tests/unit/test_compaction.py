@@ -236,6 +236,30 @@ def test_end_of_the_cleaned_part_survives_when_its_last_records_are_gone() -> No
     assert Log.open(log.storage, log.config, wall_ms=NOW_MS).log_end_offset == 3
 
 
+def test_last_batch_of_a_round_stays_even_when_it_is_empty() -> None:
+    log = new_log(cleanup_policy=("delete",), internal_segment_bytes=5000)
+    put(log, ("k", "1"))
+    keyless = encode_batch([(NOW_MS, None, b"no key", None)])
+    log.append_as_leader(keyless, leader_epoch=0, wall_ms=NOW_MS)
+    log.advance_high_watermark(2)
+    log.config = options(internal_segment_bytes=5000)
+    clean(log)
+    assert [(header.last_offset, header.record_count) for header in iter_batches(raw(log))] == [(0, 1), (1, 0)]
+
+
+def test_gap_that_hides_the_high_watermark_does_not_let_a_consumer_see_beyond_it() -> None:
+    log = new_log()
+    for number in range(30):
+        put(log, ("same", f"v{number}"))
+    clean(log)
+    again = Log.open(log.storage, log.config, wall_ms=NOW_MS)
+    again.advance_high_watermark(10)
+    assert again.read(5, bytes_max=1 << 20).records == b""
+    assert again.available_bytes(5, Isolation.READ_UNCOMMITTED, cap=100) == 0
+    again.advance_high_watermark(30)
+    assert again.read(5, bytes_max=1 << 20).records
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.lists(st.tuples(st.integers(0, 6), st.booleans()), min_size=1, max_size=4), min_size=1, max_size=40),

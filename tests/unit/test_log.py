@@ -460,6 +460,17 @@ def test_damaged_directories_open_to_sound_logs(block: int) -> None:
         damaged_directory(seed)
 
 
+def test_damaged_swap_file_leaves_the_segments_that_it_would_have_replaced() -> None:
+    storage = MemoryStorage()
+    log = Log.open(storage, SMALL, wall_ms=NOW_MS)
+    for number in range(60):
+        append(log, f"value-{number}")
+    first = storage.read_all(f"{0:020d}.log") or b""
+    storage.replace(f"{0:020d}.log.swap", first[: len(first) // 2])
+    log = reopen(log, clean=False)
+    assert read_all(log) == [f"value-{number}" for number in range(60)]
+
+
 def test_foreign_files_in_the_directory_do_no_harm(storage: Storage) -> None:
     log = Log.open(storage, SMALL, wall_ms=NOW_MS)
     append(log, "a")
@@ -717,8 +728,9 @@ def test_retention_by_size_keeps_at_least_the_bytes_asked_for() -> None:
     assert read_all(log)[-1] == f"{39:030d}"
 
 
-def test_retention_never_deletes_what_is_not_committed() -> None:
-    log = Log.open(MemoryStorage(), config(retention_ms=0, segment_ms=10), wall_ms=NOW_MS)
+@pytest.mark.parametrize("limits", [{"retention_ms": 0}, {"retention_bytes": 0, "retention_ms": -1}])
+def test_retention_never_deletes_what_is_not_committed(limits: dict[str, int]) -> None:
+    log = Log.open(MemoryStorage(), config(segment_ms=10, **limits), wall_ms=NOW_MS)
     for number in range(5):
         append(log, "x", timestamp=NOW_MS + number * 20, commit=number < 2)
     log.apply_retention(NOW_MS + 10_000)

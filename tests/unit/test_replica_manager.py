@@ -565,6 +565,18 @@ def test_session_tells_only_news(version: int) -> None:
     assert forgot.responses == []
 
 
+def test_session_tells_a_new_high_watermark_even_without_records() -> None:
+    node = Node()
+    session_id = node.fetch({0: 0, 1: 0}, session_epoch=0).session_id
+    node.produce("a", partition=0)
+    node.produce("b", partition=1)
+    news = node.fetch({}, session_id=session_id, session_epoch=1, max_bytes=1).responses[0].partitions
+    assert [(data.partition_index, values_of(data), data.high_watermark) for data in news] == [
+        (0, ["a"], 1),
+        (1, [], 1),
+    ]
+
+
 def test_session_errors() -> None:
     node = Node()
     session_id = node.fetch({0: 0}, session_epoch=0).session_id
