@@ -35,6 +35,7 @@ from pykclient.errors import (
     InvalidRequest,
     InvalidSessionTimeout,
     TopicAuthorizationFailed,
+    UnknownMemberId,
     UnsupportedAssignor,
 )
 from pykclient.net.completion import Completion
@@ -209,8 +210,10 @@ class GroupCoordinator:
             return shard.join(request, join, context.wall_ms)
 
         def finish(response: JoinGroupResponse) -> JoinGroupResponse:
-            if response.protocol_name is None and version < JOIN_WITH_NULL_PROTOCOL_VERSION:
-                response.protocol_name = ""
+            if version < JOIN_WITH_NULL_PROTOCOL_VERSION:
+                response.protocol_name = response.protocol_name or ""
+            elif response.error_code:
+                response.protocol_name = None
             return response
 
         reply = self._member_request(context, request, operation)
@@ -247,6 +250,9 @@ class GroupCoordinator:
             if single and response.members:
                 response.error_code = response.error_code or response.members[0].error_code
                 response.members = []
+            elif response.error_code == UnknownMemberId.code:
+                # There is no such group: each member is told, and the request as a whole went well.
+                response.error_code = 0
             return response
 
         return converted(reply, finish, lambda error: refuse(context, request, error))

@@ -63,7 +63,8 @@ class ConsumerMember:
     client_host: str = ""
     rebalance_timeout_ms: int = -1
     topics: frozenset[str] = frozenset()
-    regex: str | None = None
+    regex: str = ""
+    """Empty: it subscribes by name only."""
     assignor: str | None = None
     classic: ClassicPart | None = None
     epoch: int = JOIN_EPOCH
@@ -95,7 +96,8 @@ class ConsumerGroup:
     """See the module text."""
 
     group_id: str
-    epoch: int = 0
+    epoch: int = 1
+    """Kafka starts with 1, so that no member of a group is ever at the epoch that means joining."""
     metadata_hash: int = 0
     assignment_epoch: int = 0
     assignment_timestamp_ms: int = 0
@@ -216,10 +218,6 @@ class ConsumerGroup:
     def is_subscribed_to(self, topic: str) -> bool:
         """Whether anybody subscribes to the topic."""
         return any(topic in self.topics_of(member) for member in self.members.values())
-
-    def regex_users(self, regex: str) -> int:
-        """How many members subscribe with it."""
-        return sum(member.regex == regex for member in self.members.values())
 
     @property
     def classic_members(self) -> list[ConsumerMember]:

@@ -183,10 +183,7 @@ class ConsumerHeartbeat:
         if instance_id not in group.static_members:
             return group.members.get(member_id, ConsumerMember(member_id))
         existing = group.static_member(instance_id)
-        if existing.member_id == member_id and not classic and existing.classic is None:
-            if existing.epoch != STATIC_LEAVE_EPOCH:
-                return existing
-        elif not classic and existing.classic is None and existing.epoch != STATIC_LEAVE_EPOCH:
+        if not classic and existing.classic is None and existing.epoch != STATIC_LEAVE_EPOCH:
             raise UnreleasedInstanceId(f"{instance_id} is in use by {existing.member_id}")
         successor = replace(existing, member_id=member_id, epoch=JOIN_EPOCH, previous_epoch=JOIN_EPOCH)
         target = group.target.get(existing.member_id, frozenset())
@@ -220,9 +217,9 @@ class ConsumerHeartbeat:
             TopicRegex(updated.regex)
         if is_new or updated != member:
             draft.write(member_record(group_id, updated))
-        subscription_changed = updated.topics != member.topics or (updated.regex or "") != (member.regex or "")
+        subscription_changed = updated.topics != member.topics or updated.regex != member.regex
         stale = self._is_stale(draft.group, wall_ms)
-        bump = is_new or subscription_changed
+        bump = subscription_changed
         if stale or subscription_changed:
             bump |= self._resolve_regexes(draft, may_describe, wall_ms, all_of_them=stale)
         if bump or stale:

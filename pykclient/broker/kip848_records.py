@@ -217,7 +217,7 @@ def _read_member(before: ConsumerMember, value: ConsumerGroupMemberMetadataValue
         client_id=value.client_id,
         client_host=value.client_host,
         topics=frozenset(value.subscribed_topic_names),
-        regex=value.subscribed_topic_regex,
+        regex=value.subscribed_topic_regex or "",
         rebalance_timeout_ms=value.rebalance_timeout_ms,
         assignor=value.server_assignor,
         classic=classic,

@@ -7,7 +7,7 @@ answers are put together. Runs on the node's thread; never blocks.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pykclient.broker.authorizer import Operation, ResourceType
 from pykclient.broker.group_access import (
@@ -33,6 +33,7 @@ from pykclient.protocol.messages.offset_commit import (
 )
 from pykclient.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
+    OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
@@ -50,6 +51,7 @@ from pykclient.protocol.messages.offset_fetch import (
 )
 from pykclient.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
@@ -77,6 +79,20 @@ class OffsetRequests:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return ErrorCode.NONE
 
+    def _split(self, topic: Any, code: ErrorCode) -> tuple[list[Any], dict[int, ErrorCode]]:
+        """The partitions of a request's topic that exist, and codes for the others (``code`` for all, if it is one)."""
+        found = self._access.catalog.topic(topic.name)
+        accepted, refused = [], {}
+        for partition in topic.partitions:
+            index = partition.partition_index
+            if code:
+                refused[index] = code
+            elif found is None or not 0 <= index < found.partition_count:
+                refused[index] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            else:
+                accepted.append(partition)
+        return accepted, refused
+
     # OffsetCommit
 
     def commit(self, context: RequestContext, request: OffsetCommitRequest) -> Completion[OffsetCommitResponse]:
@@ -86,16 +102,16 @@ class OffsetRequests:
         refused: list[OffsetCommitResponseTopic] = []
         accepted: list[OffsetCommitRequestTopic] = []
         for topic in request.topics:
-            code = self._resolve(context, topic)
-            if code:
+            good, bad = self._split(topic, self._resolve(context, topic))
+            if bad:
                 partitions = [
-                    OffsetCommitResponsePartition(partition_index=partition.partition_index, error_code=code)
-                    for partition in topic.partitions
+                    OffsetCommitResponsePartition(partition_index=index, error_code=code) for index, code in bad.items()
                 ]
                 answer = OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=partitions)
                 refused.append(answer)
-            else:
-                accepted.append(topic)
+            if good:
+                named = OffsetCommitRequestTopic(name=topic.name, topic_id=topic.topic_id, partitions=good)
+                accepted.append(named)
         if not accepted and refused:
             return Completion.of(OffsetCommitResponse(topics=refused))
         ours = OffsetCommitRequest(
@@ -113,7 +129,7 @@ class OffsetRequests:
         )
 
         def finish(response: OffsetCommitResponse) -> OffsetCommitResponse:
-            response.topics += refused
+            _add(response.topics, refused)
             return response
 
         return converted(reply, finish, lambda error: finish(refuse(context, ours, error)))
@@ -141,7 +157,7 @@ class OffsetRequests:
 
         def failed(error: BaseException) -> TxnOffsetCommitResponse:
             response = refuse(context, ours, error)
-            response.topics += refused
+            _add(response.topics, refused)
             assert isinstance(response, TxnOffsetCommitResponse)
             return response
 
@@ -167,7 +183,7 @@ class OffsetRequests:
             )
 
             def finish(response: TxnOffsetCommitResponse) -> TxnOffsetCommitResponse:
-                response.topics += refused
+                _add(response.topics, refused)
                 return response
 
             _pass_on(converted(reply, finish, failed), result)
@@ -198,15 +214,15 @@ class OffsetRequests:
     ) -> tuple[TxnOffsetCommitRequest, list[TxnOffsetCommitResponseTopic]]:
         refused, accepted = [], []
         for topic in request.topics:
-            code = self._topic_error(context, topic.name, Operation.READ)
-            if code:
+            good, bad = self._split(topic, self._topic_error(context, topic.name, Operation.READ))
+            if bad:
                 partitions = [
-                    TxnOffsetCommitResponsePartition(partition_index=partition.partition_index, error_code=code)
-                    for partition in topic.partitions
+                    TxnOffsetCommitResponsePartition(partition_index=index, error_code=code)
+                    for index, code in bad.items()
                 ]
                 refused.append(TxnOffsetCommitResponseTopic(name=topic.name, partitions=partitions))
-            else:
-                accepted.append(topic)
+            if good:
+                accepted.append(TxnOffsetCommitRequestTopic(name=topic.name, partitions=good))
         ours = TxnOffsetCommitRequest(
             transactional_id=request.transactional_id,
             group_id=request.group_id,
@@ -303,23 +319,32 @@ class OffsetRequests:
             return Completion.of(failed(GroupAuthorizationFailed(request.group_id)))
         refused, accepted = [], []
         for topic in request.topics:
-            code = self._topic_error(context, topic.name, Operation.READ)
-            if code:
+            good, bad = self._split(topic, self._topic_error(context, topic.name, Operation.READ))
+            if bad:
                 partitions = [
-                    OffsetDeleteResponsePartition(partition_index=partition.partition_index, error_code=code)
-                    for partition in topic.partitions
+                    OffsetDeleteResponsePartition(partition_index=index, error_code=code) for index, code in bad.items()
                 ]
                 refused.append(OffsetDeleteResponseTopic(name=topic.name, partitions=partitions))
-            else:
-                accepted.append(topic)
+            if good:
+                accepted.append(OffsetDeleteRequestTopic(name=topic.name, partitions=good))
         ours = OffsetDeleteRequest(group_id=request.group_id, topics=accepted)
 
         def finish(response: OffsetDeleteResponse) -> OffsetDeleteResponse:
-            response.topics += refused
+            _add(response.topics, refused)
             return response
 
         reply = self._access.run(context, request.group_id, lambda shard: shard.delete_offsets(ours))
         return converted(reply, finish, failed)
+
+
+def _add(answered: list[Any], refused: list[Any]) -> None:
+    """Put the refused partitions with the answered ones, each topic once."""
+    by_name = {topic.name: topic for topic in answered}
+    for topic in refused:
+        if topic.name and topic.name in by_name:
+            by_name[topic.name].partitions.extend(topic.partitions)
+        else:
+            answered.append(topic)
 
 
 def _no_offset(index: int, code: int) -> OffsetFetchResponsePartitions:

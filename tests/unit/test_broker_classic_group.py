@@ -210,6 +210,8 @@ def test_requests_of_unknown_members_and_generations_are_refused() -> None:
     assert bench.heartbeat("x", 1) == ErrorCode.UNKNOWN_MEMBER_ID
     assert bench.sync("x", 1).result().error_code == ErrorCode.UNKNOWN_MEMBER_ID
     assert bench.join("x").result().error_code == ErrorCode.UNKNOWN_MEMBER_ID
+    left = bench.leave(MemberIdentity(member_id="x"))
+    assert (left.error_code, left.members[0].error_code) == (0, ErrorCode.UNKNOWN_MEMBER_ID)
     member_id = bench.one_stable_member()
     assert bench.heartbeat("x", 1) == ErrorCode.UNKNOWN_MEMBER_ID
     assert bench.heartbeat(member_id, 7) == ErrorCode.ILLEGAL_GENERATION

@@ -58,7 +58,7 @@ def test_a_classic_member_joins_a_consumer_group() -> None:
     new.beat()
     old = ClassicConsumer(bench)
     joined = old.join()
-    assert (joined.error_code, joined.generation_id, joined.protocol_name) == (0, 2, "range")
+    assert (joined.error_code, joined.generation_id, joined.protocol_name) == (0, 3, "range")
     assert joined.leader != old.member_id
     assert old.sync().error_code == 0
     assert old.owned == set()

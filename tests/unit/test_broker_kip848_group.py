@@ -23,9 +23,6 @@ from tests.unit.consumer_bench import (
 from tests.unit.group_bench import GROUP
 from tests.unit.offsets_bench import delete_request
 
-SESSION_S = 45.0
-
-
 # Joining and reconciling
 
 
@@ -33,7 +30,7 @@ def test_the_first_member_gets_everything_at_once() -> None:
     bench = ConsumerBench()
     one = bench.member("one")
     response = one.beat()
-    assert (response.error_code, response.member_id, response.member_epoch) == (0, "one", 1)
+    assert (response.error_code, response.member_id, response.member_epoch) == (0, "one", 2)
     assert response.heartbeat_interval_ms == 5000
     assert one.indexes() == [0, 1, 2, 3]
     assert bench.consumer().state_name == "Stable"
@@ -44,16 +41,16 @@ def test_a_second_member_receives_only_what_the_first_has_given_up() -> None:
     one, two = bench.member("one"), bench.member("two")
     one.beat()
     joined = two.beat()
-    assert joined.member_epoch == 2
+    assert joined.member_epoch == 3
     assert two.owned == set(), "everything is still in the first one's hands"
     assert bench.consumer().members["two"].state is MemberState.UNRELEASED_PARTITIONS
     told = one.beat(busy=True)
     assert (len(one.owned), len(one.target)) == (4, 2)
-    assert told.member_epoch == 1, "it stays at its epoch until it has confirmed"
+    assert told.member_epoch == 2, "it stays at its epoch until it has confirmed"
     assert bench.consumer().members["one"].state is MemberState.UNREVOKED_PARTITIONS
     two.beat()
     assert two.owned == set(), "told is not confirmed"
-    assert one.beat().member_epoch == 2
+    assert one.beat().member_epoch == 3
     two.beat()
     assert sorted(one.indexes() + two.indexes()) == [0, 1, 2, 3]
     assert bench.consumer().state_name == "Stable"
@@ -142,9 +139,9 @@ def test_wrong_epochs_and_unknown_members_are_refused() -> None:
     assert bench.call(one.request(member_epoch=3)).error_code == ErrorCode.FENCED_MEMBER_EPOCH
     one.beat(subscribed_topic_names=["t", "u"])
     one.beat(subscribed_topic_names=["t"])
-    assert one.epoch == 3
-    assert bench.call(one.request(member_epoch=1)).error_code == ErrorCode.FENCED_MEMBER_EPOCH
-    assert bench.call(one.request(member_id="x", member_epoch=3)).error_code == ErrorCode.UNKNOWN_MEMBER_ID
+    assert one.epoch == 4
+    assert bench.call(one.request(member_epoch=2)).error_code == ErrorCode.FENCED_MEMBER_EPOCH
+    assert bench.call(one.request(member_id="x", member_epoch=4)).error_code == ErrorCode.UNKNOWN_MEMBER_ID
 
 
 @pytest.mark.parametrize(
@@ -268,6 +265,8 @@ def test_an_instance_id_in_use_is_not_given_away() -> None:
     bench.member("one", instance_id="i1").beat()
     other = bench.member("two", instance_id="i1")
     assert other.beat().error_code == ErrorCode.UNRELEASED_INSTANCE_ID
+    same = bench.member("one", instance_id="i1")
+    assert same.beat().error_code == ErrorCode.UNRELEASED_INSTANCE_ID, "as in Kafka: it must leave first"
 
 
 def test_a_static_member_that_stays_away_is_removed() -> None:
@@ -339,16 +338,16 @@ def test_commits_carry_the_member_epoch_and_older_ones_count_for_what_is_still_o
     def commit(member: Consumer, index: int, epoch: int, version: int = 9) -> int:
         return bench.commit({index: 7}, member_id=member.member_id, generation=epoch, version=version)[0]
 
-    assert commit(one, 0, 1) == 0
+    assert commit(one, 0, 2) == 0
     assert commit(one, 0, 9) == ErrorCode.STALE_MEMBER_EPOCH
-    assert commit(one, 0, 1, version=8) == ErrorCode.UNSUPPORTED_VERSION
+    assert commit(one, 0, 2, version=8) == ErrorCode.UNSUPPORTED_VERSION
     assert bench.commit({0: 7}) == [ErrorCode.UNKNOWN_MEMBER_ID]
     two.beat()
     bench.settle(one, two)
     kept, gone = one.indexes()[0], two.indexes()[0]
-    assert commit(one, kept, 1) == 0, "owned since then (KIP-1251)"
-    assert commit(one, gone, 1) == ErrorCode.STALE_MEMBER_EPOCH
-    assert commit(two, gone, 1) == ErrorCode.STALE_MEMBER_EPOCH
+    assert commit(one, kept, 2) == 0, "owned since then (KIP-1251)"
+    assert commit(one, gone, 2) == ErrorCode.STALE_MEMBER_EPOCH
+    assert commit(two, gone, 2) == ErrorCode.STALE_MEMBER_EPOCH
 
 
 def test_a_fetch_with_an_epoch_is_checked_and_one_without_is_not() -> None:
@@ -360,8 +359,8 @@ def test_a_fetch_with_an_epoch_is_checked_and_one_without_is_not() -> None:
         group = OffsetFetchRequestGroup(group_id=GROUP, member_id=member_id, member_epoch=epoch, topics=None)
         return int(bench.call(OffsetFetchRequest(groups=[group]), 9).groups[0].error_code)
 
-    assert fetch("one", 1) == fetch(None, -1) == 0
-    assert fetch("one", 2) == ErrorCode.STALE_MEMBER_EPOCH
+    assert fetch("one", 2) == fetch(None, -1) == 0
+    assert fetch("one", 1) == ErrorCode.STALE_MEMBER_EPOCH
     assert fetch("x", 1) == ErrorCode.UNKNOWN_MEMBER_ID
 
 
@@ -369,7 +368,7 @@ def test_offsets_of_subscribed_topics_cannot_be_deleted() -> None:
     bench = ConsumerBench(topics={"t": 2, "u": 1})
     one = bench.member("one")
     one.beat()
-    bench.commit({0: 7}, member_id="one", generation=1)
+    bench.commit({0: 7}, member_id="one", generation=2)
     assert bench.call(delete_request(0)).topics[0].partitions[0].error_code == ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
 
 
@@ -390,12 +389,12 @@ def test_a_consumer_group_is_listed_and_described() -> None:
     assert missing.error_code == ErrorCode.GROUP_ID_NOT_FOUND
     assert (group.group_state, group.group_epoch, group.assignment_epoch, group.assignor_name) == (
         "Stable",
-        2,
-        2,
+        3,
+        3,
         "uniform",
     )
     for member, consumer in zip(group.members, (one, two), strict=True):
-        assert (member.member_id, member.member_epoch, member.member_type) == (consumer.member_id, 2, 1)
+        assert (member.member_id, member.member_epoch, member.member_type) == (consumer.member_id, 3, 1)
         assert member.subscribed_topic_names == ["t"]
         assert [(topic.topic_name, topic.partitions) for topic in member.assignment.topic_partitions] == [
             ("t", consumer.indexes())

@@ -103,6 +103,8 @@ def test_unknown_topics_are_refused_by_name_and_by_id() -> None:
     bench = OffsetsBench()
     assert bench.commit({0: 1}, topic="nope") == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
     assert bench.commit({0: 1}, topic="nope", version=10) == [ErrorCode.UNKNOWN_TOPIC_ID]
+    assert sorted(bench.commit({0: 1, 4: 1})) == [0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+    assert bench.fetch(None) == {0: (1, 0)}
 
 
 def test_an_offset_of_a_topic_deleted_and_made_again_is_not_the_new_topics() -> None:
