@@ -6,6 +6,7 @@ A client of others (librdkafka) proves the bench; the same faults are put to our
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 
@@ -34,8 +35,14 @@ def cluster() -> Iterator[tuple[RealKafka, dict[int, ChaosProxy]]]:
 
 
 def leader_of(kafka: RealKafka, topic: str, partition: int) -> int:
+    """Asks until the news of a new topic has reached the broker that answers."""
     admin = AdminClient({"bootstrap.servers": kafka.direct_bootstrap_servers})
-    return int(admin.list_topics(topic, timeout=10).topics[topic].partitions[partition].leader)
+    give_up_at = time.monotonic() + 20
+    while time.monotonic() < give_up_at:
+        partitions = admin.list_topics(topic, timeout=10).topics[topic].partitions
+        if len(partitions) == PARTITIONS and partitions[partition].leader > 0:
+            return int(partitions[partition].leader)
+    raise AssertionError(f"{topic} has no leader")
 
 
 def new_topic(kafka: RealKafka) -> str:
