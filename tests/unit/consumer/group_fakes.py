@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -31,6 +32,8 @@ from tests.unit.group_bench import GroupBench
 GROUP = "g"
 ENDPOINT = Endpoint("kafka", 9092)
 LATENCY_S = 0.001
+POLL_PAUSE_S = 0.05
+"""How long a user takes to poll again after an error."""
 GROUP_APIS = tuple(GroupCoordinator.HANDLERS)
 
 
@@ -84,7 +87,7 @@ class GroupTransport(FakeCluster):
                 return
             if isinstance(answer, Completion):
                 if not answer.done:
-                    answer.add_callback(lambda done, held=request: self._resume(connection, held, done))
+                    answer.add_callback(partial(self._resume, connection, request))
                     return
                 answer = answer.result()
             self._send(connection, request, answer)
@@ -140,7 +143,7 @@ class World:
         if isinstance(fault, (Hang, Drop)):
             return fault
         if fault is not None:
-            response = api(request.api_key).response_class()()
+            response: Any = api(request.api_key).response_class()()
             response.error_code = fault
             return response
         return self.bench.send(request.message(), request.version, client_id=request.client_id or "")
@@ -158,7 +161,7 @@ class World:
 
     def _advance(self, until: Callable[[], bool], end: float) -> None:
         timers = self.bench.timers
-        for _ in range(200_000):
+        for _ in range(20_000):
             wake_at = min(member.step() for member in self.members)
             if until():
                 return
@@ -233,7 +236,10 @@ class GroupMember:
         self.engine.add_manager(self.membership)
         self.polling = True
         """Whether the user sits in poll()."""
+        self.stuck = False
+        """Whether the user's thread hangs in the listener."""
         self.errors: list[BaseException] = []
+        self._next_poll_at = 0.0
         self._user = _User()
         self._task: Task[None] | None = None
         world.members.append(self)
@@ -266,16 +272,22 @@ class GroupMember:
         now = self.world.clock.time
         if self.polling:
             self.membership.polled(now)
-            if self._task is None and self.membership.needs_user():
+            if self._task is None and now >= self._next_poll_at and self.membership.needs_user():
                 self.start(self.membership.process())
         wake_at = self.engine.step(now)
+        if self.polling and self._task is None and self.membership.needs_user():
+            wake_at = min(wake_at, max(now, self._next_poll_at))
         inbox, self._user.inbox = self._user.inbox, []
         for delivery in inbox:
+            if self.stuck and delivery.invoke is not None:
+                self._user.inbox.append(delivery)
+                continue
             wake_at = now
             if delivery.invoke is None:
                 error, self._task = delivery.task.completion.error, None
                 if error is not None:
                     self.errors.append(error)
+                    self._next_poll_at = now + POLL_PAUSE_S
                 continue
             try:
                 value, failure = delivery.invoke(), None
@@ -283,6 +295,20 @@ class GroupMember:
                 value, failure = None, error
             delivery.task.resume(value, failure)
         return wake_at
+
+    def waiting(self) -> list[Delivery]:
+        """User code that a stuck user has not run yet."""
+        return [delivery for delivery in self._user.inbox if delivery.invoke is not None]
+
+    def run_callback_and_cancel(self) -> None:
+        """The callback runs to its end, and then the poll is given up before it can go on."""
+        delivery = self.waiting()[0]
+        self._user.inbox.clear()
+        assert delivery.invoke is not None
+        delivery.invoke()
+        delivery.task.cancel()
+        self._user.inbox.clear()
+        self._task = None
 
     @property
     def assigned(self) -> list[TopicPartition]:

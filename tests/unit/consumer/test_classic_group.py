@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import pytest
@@ -31,7 +30,9 @@ def test_one_member_gets_everything() -> None:
     assert a.membership.identity.generation_id == 1
 
 
-@pytest.mark.parametrize("strategy", ["range", "roundrobin", "sticky", "cooperative-sticky", "range,cooperative-sticky"])
+@pytest.mark.parametrize(
+    "strategy", ["range", "roundrobin", "sticky", "cooperative-sticky", "range,cooperative-sticky"]
+)
 def test_two_members_share_all_partitions_without_overlap(strategy: str) -> None:
     world = World({"t": 5, "u": 2})
     a = member(world, "a", "t", "u", partition_assignment_strategy=strategy)
