@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pykclient.config import ConsumerConfig
 from pykclient.consumer.fetched import FetchedPart
 from pykclient.consumer.fetcher import FetchBuffer, FetchSettings
 from pykclient.consumer.subscription import PartitionState, Position
-from pykclient.errors import KafkaError
+from pykclient.errors import KafkaError, UsageError
 from pykclient.protocol import arrow
 from pykclient.protocol.columns import Columns, HeaderColumns
 from pykclient.protocol.records import ConsumerRecords, encode_batch, read_header
@@ -24,6 +25,24 @@ TABLE_BYTES_MAX = 64 * 1024 * 1024
 """No more batches are decoded once a table holds this much; Arrow's offsets end at 2 GiB."""
 
 Until = Mapping[TopicPartition, int]
+
+
+ROWS_MAX = 50_000
+"""Rows of one table unless the caller says otherwise."""
+
+
+def builder(
+    buffer: FetchBuffer,
+    settings: FetchSettings,
+    config: ConsumerConfig,
+    rows_max: int | None,
+    headers: bool,
+    until: Until | None,
+) -> TableBuilder:
+    """For one ``poll_arrow``."""
+    if config.interceptors:
+        raise UsageError("poll_arrow() has no record objects to show to interceptors; use a consumer without them")
+    return TableBuilder(buffer, settings, rows_max or ROWS_MAX, headers, until)
 
 
 @dataclass(slots=True)

@@ -87,6 +87,8 @@ class FetchBuffer:
         """Bytes of response frames that still have something to hand out."""
         self.attention = False
         """The polling thread must look at more than records: a rebalance, an error, a wake-up."""
+        self.on_news: Callable[[], None] = lambda: None
+        """Called, on any thread, when there may be something to take or to look at: how the asyncio face waits."""
         self.on_room: Callable[[], None] = lambda: None
         """Called when a partition has room to be fetched again."""
 
@@ -95,6 +97,11 @@ class FetchBuffer:
         with self._lock:
             self.attention = self.attention or attention
             self._news.notify_all()
+        self.on_news()
+
+    def signal(self) -> None:
+        """Like ``wake`` for a signal handler: takes no lock, so whoever waits in this thread looks within one slice."""
+        self.on_news()
 
     def wait(self, timeout_s: float) -> bool:
         """Until there is something to take or to look at; False when out of time."""

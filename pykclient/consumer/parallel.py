@@ -19,6 +19,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pykclient.errors import KafkaError, UsageError
+from pykclient.net.transport import Clock
 from pykclient.plugins import RebalanceListener
 from pykclient.types import ConsumerRecord, OffsetAndMetadata, TopicPartition
 
@@ -101,7 +102,11 @@ class FinishedOffsets:
 class ParallelProcessor:
     """One run of ``process``."""
 
-    def __init__(self, consumer: KafkaConsumer, handler: Handler, settings: ProcessSettings) -> None:
+    def __init__(
+        self, consumer: KafkaConsumer, handler: Handler, settings: ProcessSettings, clock: Clock, patience_s: float
+    ) -> None:
+        self._clock = clock
+        self._patience_s = patience_s
         self._consumer = consumer
         self._handler = handler
         self._settings = settings
@@ -139,7 +144,7 @@ class ParallelProcessor:
             raise self._failure
 
     def _loop(self, stop: Callable[[], bool]) -> None:
-        clock = self._consumer.clock
+        clock = self._clock
         commit_at = clock.now() + self._settings.commit_interval_s
         while self._failure is None and not stop():
             full = self._in_hand() >= self._settings.in_flight_max
@@ -204,7 +209,7 @@ class ParallelProcessor:
                     self._failure is not None
                     or not any(self._offsets[tp].in_hand for tp in partitions if tp in self._offsets)
                 ),
-                self._consumer.revoke_patience_s,
+                self._patience_s,
             )
         self._commit()
         self.lost(partitions)
