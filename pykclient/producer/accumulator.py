@@ -127,7 +127,14 @@ class RecordAccumulator:
                 return future
             return self._append_to_new(topic, partition, buffer, timestamp, key, value, headers, callback)
 
-    def append_rows(self, topic: TopicQueues, partition: int | None, rows: EncodedRows) -> ProducerBatch:
+    def draw_sticky(self, topic: TopicQueues, size: int) -> int:
+        """The topic's sticky partition, for ``size`` bytes of rows."""
+        with self._lock:
+            partition = topic.sticky.choose(topic.partitions)
+            topic.sticky.appended(size, topic.partitions, batch_ready=True)
+            return partition
+
+    def append_rows(self, topic: TopicQueues, partition: int, rows: EncodedRows) -> ProducerBatch:
         """Queue rows that are encoded already as a batch of their own, behind what is there; waits for memory like
         ``append``."""
         size = batch_builder.HEADER_BYTES + len(rows.section)
@@ -142,9 +149,6 @@ class RecordAccumulator:
         with self._lock:
             assert waiter.buffer is not None
             buffer, waiter.buffer = waiter.buffer, None
-            if partition is None:
-                partition = topic.sticky.choose(topic.partitions)
-                topic.sticky.appended(size, topic.partitions, batch_ready=True)
             queue = topic.queue(partition)
             if queue.batches:
                 queue.batches[-1].open = False  # records sent later must not overtake these rows

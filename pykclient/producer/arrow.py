@@ -23,6 +23,8 @@ from pykclient.types import TopicPartition
 
 BATCH_BYTES = 256 * 1024
 """Rows are there already, so batches are made this large whatever batch_size says; the broker's limit is 1 MiB."""
+STICKY_ROWS = 8192
+"""In a table where only some rows have a key, the others change their partition after so many rows."""
 # More than key and value: lengths, timestamp and offset deltas, attributes; see batch_builder.size_upper_bound.
 RECORD_OVERHEAD_BYTES = HEADER_BYTES + 36
 
@@ -118,8 +120,10 @@ class Target:
     topic: str
     partition_count: Callable[[], int]
     """Asked for every record batch: partitions may be added meanwhile."""
-    append: Callable[[int | None, EncodedRows], ProducerBatch]
-    """Into the accumulator; a partition of None is the topic's sticky one. Waits for memory."""
+    append: Callable[[int, EncodedRows], ProducerBatch]
+    """Into the accumulator. Waits for memory."""
+    draw_sticky: Callable[[int], int]
+    """The partition for so many bytes of rows that have none."""
     wall_ms: Callable[[], int]
     batch_bytes: int
     record_bytes_max: int
@@ -156,6 +160,7 @@ def target(
         topic=topic,
         partition_count=partition_count,
         append=lambda partition, rows: accumulator.append_rows(current, partition, rows),
+        draw_sticky=lambda size: accumulator.draw_sticky(current, size),
         wall_ms=wall_ms,
         # A quarter of the memory at most, so that encoding goes on while batches are on their way.
         batch_bytes=min(max(BATCH_BYTES, config.batch_size), record_bytes_max, max(config.buffer_memory // 4, 1024)),
@@ -194,16 +199,25 @@ def _send_batch(target: Target, batch: Any, fields: arrow.Fields, sent: list[Pro
     partitions = _partitions(target, batch, rows, fields, count)
     if partitions is None:
         fixed = fields.partition if isinstance(fields.partition, int) else None
-        groups: list[tuple[int | None, memoryview | None]] = [(fixed, None)]
-    else:
-        order, starts = group_rows(arrow.grouping_input(partitions, count), count + 1)
-        view = memoryview(order)
-        groups = [
-            (None if group == count else group, view[starts[group] * 4 : starts[group + 1] * 4])
-            for group in range(count + 1)
+        _append_groups(target, rows, [(fixed, None)], sent)
+        return
+    if (sticky_rows := arrow.count_negative(partitions)) == rows.row_count:
+        _append_groups(target, rows, [(None, None)], sent)
+        return
+    # Rows with and without a partition of their own: those without go to one partition for a while, in the table's
+    # order with the others, and then to the next.
+    step = STICKY_ROWS if sticky_rows else rows.row_count
+    for first in range(0, rows.row_count, step):
+        chosen = partitions.slice(first, step)
+        sticky = target.draw_sticky(BATCH_BYTES) if sticky_rows else 0
+        order, starts = group_rows(arrow.grouping_input(chosen, sticky), count)
+        view = arrow.row_numbers(order, first)
+        groups: list[tuple[int | None, memoryview | None]] = [
+            (group, view[starts[group] * 4 : starts[group + 1] * 4])
+            for group in range(count)
             if starts[group + 1] > starts[group]
         ]
-    _append_groups(target, rows, groups, sent)
+        _append_groups(target, rows, groups, sent)
 
 
 def _append_groups(
@@ -231,7 +245,8 @@ def _append_groups(
             except ValueError as error:
                 raise UsageError(f"the columns cannot be read: {error}", topic=target.topic) from error
             _check_size(target, len(encoded.section))
-            sent.append(target.append(partition, encoded))
+            to = target.draw_sticky(len(encoded.section)) if partition is None else partition
+            sent.append(target.append(to, encoded))
             first += encoded.row_count
             if first < (rows.row_count if selection is None else len(selection) // 4):
                 further.append((partition, selection, first))

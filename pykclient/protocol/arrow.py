@@ -287,8 +287,21 @@ def highest(numbers: Array) -> int:
     return int(pc.max(numbers).as_py())
 
 
+def count_negative(numbers: Array) -> int:
+    """How many are below 0."""
+    return int(pc.sum(pc.less(numbers, 0)).as_py())
+
+
+def row_numbers(order: bytearray, first: int) -> memoryview:
+    """int32 row numbers that count from row ``first`` on, as numbers of the whole."""
+    if first == 0:
+        return memoryview(order)
+    moved = pc.add(int32_array(order, len(order) // 4), pa.scalar(first, pa.int32()))
+    return _view(moved.buffers()[1])[: len(moved) * 4]
+
+
 def grouping_input(partitions: Array, sticky: int) -> memoryview:
-    """int32 for ``group_rows``: rows without a partition (-1) form the group ``sticky``."""
+    """int32 for ``group_rows``: rows without a partition (-1) go to ``sticky``."""
     filled = pc.if_else(pc.less(partitions, 0), pa.scalar(sticky, pa.int32()), partitions)
     return _view(filled.buffers()[1])[filled.offset * 4 : (filled.offset + len(filled)) * 4]
 
@@ -297,6 +310,7 @@ __all__ = [
     "SCHEMA",
     "Fields",
     "InputRows",
+    "count_negative",
     "grouping_input",
     "highest",
     "input_column",
@@ -306,5 +320,6 @@ __all__ = [
     "merge_partitions",
     "record_batch",
     "record_batches",
+    "row_numbers",
     "table",
 ]
