@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pykclient.admin.client import KafkaAdminClient
     from pykclient.consumer.consumer import KafkaConsumer
     from pykclient.errors import (
         AuthenticationError,
@@ -49,6 +50,7 @@ _EXPORTS = {
     "ConsumerGroupMetadata": "pykclient.types",
     "ConsumerRecord": "pykclient.types",
     "FatalError": "pykclient.errors",
+    "KafkaAdminClient": "pykclient.admin.client",
     "KafkaConnectionError": "pykclient.errors",
     "KafkaConsumer": "pykclient.consumer.consumer",
     "KafkaError": "pykclient.errors",
@@ -88,6 +90,7 @@ __all__ = [
     "ConsumerGroupMetadata",
     "ConsumerRecord",
     "FatalError",
+    "KafkaAdminClient",
     "KafkaConnectionError",
     "KafkaConsumer",
     "KafkaError",
