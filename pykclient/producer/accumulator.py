@@ -117,8 +117,55 @@ class RecordAccumulator:
             waiter = self._pool.join(size, granted.set)
         self._wake_sender()  # memory is short: whatever waits for its linger time may go now
         self._wait_for_memory(waiter, granted, deadline)
+        return self.append_granted(waiter, topic, partition, timestamp, key, value, headers, callback)
+
+    def append_or_join(
+        self,
+        wake: Callable[[], None],
+        topic: TopicQueues,
+        partition: int | None,
+        timestamp: int,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Sequence[tuple[str, bytes | None]] | None,
+        callback: Callback | None,
+    ) -> RecordFuture | Waiter:
+        """As ``append`` for those who must not wait: a place in the queue for memory, when there is none. ``wake`` is
+        called when the place has come up: then ``append_granted``; whoever gives up instead calls ``leave``."""
         with self._lock:
-            assert waiter.buffer is not None
+            future = self._try_append(topic, partition, timestamp, key, value, headers, callback)
+            if future is not None:
+                return future
+            size = self._buffer_size(topic, key, value, headers)
+            buffer = self._pool.try_allocate(size)
+            if buffer is not None:
+                return self._append_to_new(topic, partition, buffer, timestamp, key, value, headers, callback)
+            waiter = self._pool.join(size, wake)
+        self._wake_sender()
+        return waiter
+
+    def leave(self, waiter: Waiter) -> None:
+        """Give up a place in the queue for memory."""
+        with self._lock:
+            self._pool.leave(waiter)
+
+    def append_granted(
+        self,
+        waiter: Waiter,
+        topic: TopicQueues,
+        partition: int | None,
+        timestamp: int,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Sequence[tuple[str, bytes | None]] | None,
+        callback: Callback | None,
+    ) -> RecordFuture:
+        """The memory that was waited for has come: append with it."""
+        with self._lock:
+            if waiter.buffer is None:  # woken by close()
+                self._pool.leave(waiter)
+                assert self._closed is not None, "woken without memory"
+                raise self._closed
             buffer, waiter.buffer = waiter.buffer, None
             # Others may have opened a batch meanwhile: fill that one first, or batches get small under pressure.
             future = self._try_append(topic, partition, timestamp, key, value, headers, callback, give_back=buffer)

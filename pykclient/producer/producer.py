@@ -94,6 +94,7 @@ class KafkaProducer:
         )
         self._choose = self._make_partitioner()
         self._lock = self._accumulator.lock
+        self._append = self._accumulator.append
         self._wall_ns = self._parts.wall_ns
         # Nothing of the user's stands between send() and the accumulator: see the first lines of send().
         self._direct = (
@@ -270,9 +271,7 @@ class KafkaProducer:
             timestamp_ms = self._clock.wall_ms()
         elif timestamp_ms < 0:
             raise UsageError(f"timestamp_ms is {timestamp_ms}; it must not be negative", topic=topic)
-        return self._accumulator.append(
-            queues, partition, timestamp_ms, key_bytes, value_bytes, headers, on_delivery, deadline
-        )
+        return self._append(queues, partition, timestamp_ms, key_bytes, value_bytes, headers, on_delivery, deadline)
 
     def send_arrow(
         self,
