@@ -209,7 +209,9 @@ class ClassicMembership:
     def _on_heartbeat_error(self, error: BaseException) -> None:
         """A heartbeat was refused for what it says about us."""
         if isinstance(error, RebalanceInProgress):
-            self._request_join(_OTHERS)
+            # While a round is under way it is old news: the answer to a heartbeat that left before.
+            if self._stage is not Stage.JOINING:
+                self._request_join(_OTHERS)
             return
         meaning = verdict(error)
         if meaning is Verdict.REJOIN:
@@ -414,7 +416,9 @@ class ClassicMembership:
                     self._succeeded(joined)
                 return
 
-    def _note_failure(self, since: float | None, error: BaseException) -> float:
+    def _note_failure(self, since: float | None, error: BaseException) -> float | None:
+        if isinstance(error, RequestExpired):
+            return None  # others may take their time to give up partitions
         if since is None or self._now - since < SILENCE_S_MAX:
             return self._now if since is None else since
         logger.warning(

@@ -18,13 +18,14 @@ from pykclient.client.metadata import MetadataManager, MetadataSettings
 from pykclient.config import ConsumerConfig, read_options
 from pykclient.consumer.membership import GroupContext, Membership
 from pykclient.consumer.subscription import Subscription, SubscriptionKind
+from pykclient.errors import ErrorCode
 from pykclient.net.completion import Completion
 from pykclient.net.network_client import NetworkClient, NetworkSettings
 from pykclient.net.server_connection import ServerRequest
 from pykclient.net.transport import Closed, Endpoint, Received
 from pykclient.protocol.messages import ApiKey, api
 from pykclient.protocol.messages.find_coordinator import Coordinator, FindCoordinatorResponse
-from pykclient.protocol.messages.metadata import MetadataResponseTopic
+from pykclient.protocol.messages.metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
 from pykclient.types import TopicPartition
 from tests.unit.fake_cluster import Drop, FakeCluster, FakeNode, Hang, VirtualClock, metadata_of, topic_of
 from tests.unit.group_bench import GroupBench
@@ -116,10 +117,26 @@ class World:
         self.members: list[GroupMember] = []
         self.faults: dict[ApiKey, list[Fault]] = {}
         """Answers to give before the real ones, per API; each is used once."""
-        self.node.handlers[ApiKey.METADATA] = lambda request: metadata_of(request, {1: ENDPOINT}, self._topics())
+        self.hidden: set[str] = set()
+        """Topics that metadata requests by name do not find, as if the news had not spread."""
+        self.node.handlers[ApiKey.METADATA] = self._metadata
         self.node.handlers[ApiKey.FIND_COORDINATOR] = self._find_coordinator
         for key in GROUP_APIS:
             self.node.handlers[key] = self._group_request
+
+    def _metadata(self, request: ServerRequest) -> MetadataResponse:
+        topics = self._topics()
+        shown = {name: topic for name, topic in topics.items() if name not in self.hidden}
+        answer = metadata_of(request, {1: ENDPOINT}, shown)
+        asked: MetadataRequest = request.message()
+        by_id = [topic.topic_id for topic in asked.topics or () if topic.name is None]
+        if by_id:
+            known = {topic.topic_id: topic for topic in topics.values()}
+            unknown = ErrorCode.UNKNOWN_TOPIC_ID
+            answer.topics = [
+                known.get(each) or MetadataResponseTopic(error_code=unknown, name=None, topic_id=each) for each in by_id
+            ]
+        return answer
 
     def _topics(self) -> dict[str, MetadataResponseTopic]:
         found = {}

@@ -251,6 +251,20 @@ def test_user_who_stays_away_too_long_loses_its_place_once_and_gets_it_back(
 
 
 @both
+def test_member_that_was_stopped_past_its_session_hears_of_it_and_comes_back(protocol: str) -> None:
+    world = make_world()
+    a, b = member(world, protocol, "a"), member(world, protocol, "b")
+    world.run(lambda: world.stable() and bool(a.assigned) and bool(b.assigned))
+    world.settle(20)
+    world.members.remove(a)  # the whole process stands still
+    world.run(lambda: len(b.assigned) == 4, limit_s=100)
+    world.members.append(a)
+    world.run(lambda: world.stable() and len(a.assigned) == 2, limit_s=30)
+    assert "lost" in a.listener.names()
+    assert not a.errors
+
+
+@both
 def test_time_inside_poll_does_not_count(protocol: str) -> None:
     world = make_world()
     a = member(world, protocol, "a", max_poll_interval_ms=10_000)
