@@ -135,6 +135,7 @@ def test_markers_and_aborted_rows_are_passed_over(cluster: EmbeddedCluster, new_
             sender.begin_transaction()
             for i in range(10):
                 sender.send(topic, b"%d-%d" % (number, i))
+            sender.flush()
             sender.commit_transaction() if number % 2 == 0 else sender.abort_transaction()
     with consumer(cluster, tp, isolation_level="read_committed") as reader:
         end = reader.end_offsets([tp])[tp]
