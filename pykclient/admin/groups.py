@@ -59,7 +59,7 @@ def list_groups(session: Session, *, states: Iterable[str], types: Iterable[str]
         check(response.error_code, api="ListGroups")
         return {
             items[0]: [
-                GroupListing(row.group_id, row.group_type, row.group_state, row.protocol_type)
+                GroupListing(row.group_id, row.group_type.capitalize(), row.group_state, row.protocol_type)
                 for row in response.groups
             ]
         }

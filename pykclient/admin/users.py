@@ -82,7 +82,9 @@ def alter_users(session: Session, changes: Iterable[ScramUpsertion | ScramDeleti
     """Make users, change their passwords, take credentials away; one outcome per user."""
     deletions: dict[str, list[ScramCredentialDeletion]] = {}
     upsertions: dict[str, list[ScramCredentialUpsertion]] = {}
+    order: list[str] = []
     for change in changes:
+        order.append(change.user)
         if change.mechanism not in MECHANISMS:
             raise UsageError(f"{change.mechanism!r} is not one of {', '.join(MECHANISMS)}")
         number = MECHANISMS[change.mechanism]
@@ -112,7 +114,7 @@ def alter_users(session: Session, changes: Iterable[ScramUpsertion | ScramDeleti
     def read(response: AlterUserScramCredentialsResponse, names: list[str]) -> dict[str, KafkaError | None]:
         return {row.user: outcome_of(row.error_code, None, row.error_message) for row in response.results}
 
-    return (yield from fan_out(session, [*deletions, *upsertions], route=Controller(), ask=ask, read=read))
+    return (yield from fan_out(session, order, route=Controller(), ask=ask, read=read))
 
 
 # ---- quotas ----

@@ -1,0 +1,115 @@
+"""The clusters that admin calls are tried on: the embedded one, and Apache Kafka itself; each starts once."""
+
+from __future__ import annotations
+
+import pathlib
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pytest
+
+from pykclient import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from pykclient.admin import NewTopic
+from pykclient.testing import EmbeddedCluster
+from pykclient.testing.real_kafka import RealKafka, available
+
+T = TypeVar("T")
+
+CONFIG = {
+    "group.initial.rebalance.delay.ms": "0",
+    "group.consumer.heartbeat.interval.ms": "200",
+    "super.users": "User:ANONYMOUS",
+}
+REAL_CONFIG = {
+    "group.consumer.min.heartbeat.interval.ms": "100",
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "early.start.listeners": "CONTROLLER",
+    # So that a test can leave a transaction hanging, as brokers of before KIP-890 did.
+    "transaction.partition.verification.enable": "false",
+}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A cluster to try things on. ``real`` holds Apache Kafka when it is that."""
+
+    bootstrap_servers: str
+    real: RealKafka | None
+
+    def admin(self) -> KafkaAdminClient:
+        return KafkaAdminClient(bootstrap_servers=self.bootstrap_servers)
+
+    def producer(self, **options: object) -> KafkaProducer[bytes, bytes]:
+        return KafkaProducer(bootstrap_servers=self.bootstrap_servers, **options)
+
+    def consumer(self, topic: str, **options: object) -> KafkaConsumer[bytes, bytes]:
+        return KafkaConsumer(topic, bootstrap_servers=self.bootstrap_servers, auto_offset_reset="earliest", **options)
+
+
+@pytest.fixture(scope="session")
+def embedded_stage() -> Iterator[Stage]:
+    options = {**CONFIG, "authorizer.enable": "true"}
+    with EmbeddedCluster(brokers=3, **options) as cluster:
+        yield Stage(cluster.bootstrap_servers, None)
+
+
+@pytest.fixture(scope="session")
+def real_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    if (reason := available()) is not None:
+        pytest.skip(reason)
+    disks: pathlib.Path = tmp_path_factory.mktemp("disks")
+    options = {**CONFIG, **REAL_CONFIG, "log.dirs": f"{disks / 'one'},{disks / 'two'}"}
+    with RealKafka(config=options) as kafka:
+        yield Stage(kafka.bootstrap_servers, kafka)
+
+
+@pytest.fixture(params=["embedded", pytest.param("real", marks=pytest.mark.real_kafka)])
+def stage(request: pytest.FixtureRequest) -> Stage:
+    """The same test, the same assertions, both clusters."""
+    found = request.getfixturevalue(f"{request.param}_stage")
+    assert isinstance(found, Stage)
+    return found
+
+
+@pytest.fixture
+def admin(stage: Stage) -> Iterator[KafkaAdminClient]:
+    with stage.admin() as client:
+        yield client
+
+
+@pytest.fixture
+def name() -> str:
+    """A name that no other test uses."""
+    return f"t-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def topic(admin: KafkaAdminClient, name: str) -> str:
+    """A topic of three partitions that is served."""
+    admin.create_topics(NewTopic(name, partitions=3), wait=True).raise_for_errors()
+    return name
+
+
+def fill(stage: Stage, topic: str, count: int, *, partitions: int = 3) -> int:
+    """So many records, dealt out in turn, one second apart; the last is a minute old. Gives the first timestamp."""
+    start_ms = int(time.time() * 1000) - 60_000 - 1000 * count
+    with stage.producer() as producer:
+        for index in range(count):
+            producer.send(
+                topic, value=b"%d" % index, partition=index % partitions, timestamp_ms=start_ms + 1000 * index
+            )
+    return start_ms
+
+
+def eventually(question: Callable[[], T], holds: Callable[[T], object], timeout_s: float = 10.0) -> T:
+    """Ask until the answer is as wanted: what the controller accepted reaches the brokers a moment later."""
+    end = time.monotonic() + timeout_s
+    while True:
+        answer = question()
+        if holds(answer):
+            return answer
+        assert time.monotonic() < end, f"still {answer!r} after {timeout_s} s"
+        time.sleep(0.02)
