@@ -111,6 +111,8 @@ class Sender:
         requests: list[Request[ProduceResponse | MetadataResponse]] = []
         wake_at = self._drain(now, requests)
         self._expire(now)
+        if self._transactions is not None:
+            self._transactions.conclude()
         wake_at = min(wake_at, self._accumulator.next_deadline(), self._watch_silence(now, requests))
         return Poll(requests, wake_at)
 

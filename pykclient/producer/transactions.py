@@ -2,15 +2,15 @@
 coordinators.
 
 Runs on the Sender thread: the accumulator asks it which batch may leave (``Sequencer``), the Sender tells it what
-became of each, and the public methods of the producer run its operations. States change only through ``_to``; the table
-below is the whole truth about them. Two dialects: v1 names every partition to the coordinator before the first write
+became of each, and the public methods of the producer run its operations. States change only through ``_to``, by the
+table in transaction_states.py. Two dialects: v1 names every partition to the coordinator before the first write
 (AddPartitionsToTxn), v2 (KIP-890, brokers from 4.0) lets the partition leaders do it and gives a new epoch with every
 commit and abort.
 """
 
 from __future__ import annotations
 
-import enum
+import copy
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,12 +26,15 @@ from pykclient.errors import (
     IllegalGeneration,
     IllegalStateError,
     InvalidProducerEpoch,
+    InvalidTransactionTimeout,
+    InvalidTxnState,
     KafkaConnectionError,
     KafkaError,
     KafkaTimeoutError,
     OutOfOrderSequenceNumber,
     ProducerFenced,
     StaleMemberEpoch,
+    TransactionAbortable,
     TransactionAborted,
     TransactionTimedOut,
     UnknownMemberId,
@@ -44,6 +47,8 @@ from pykclient.net.network_client import NetworkClient
 from pykclient.net.transport import Clock
 from pykclient.producer.batch import ProducerBatch
 from pykclient.producer.sequences import EPOCH_MAX, ProducerIdAndEpoch, Sequences
+from pykclient.producer.transaction_limits import timeout_refused
+from pykclient.producer.transaction_states import LEGAL, Txn
 from pykclient.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from pykclient.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -64,30 +69,9 @@ logger = logging.getLogger(__name__)
 R = TypeVar("R")
 
 
-class Txn(enum.Enum):
-    """Where a transactional producer stands. Each says what may be called."""
-
-    UNINITIALIZED = "call init_transactions()"
-    INITIALIZING = "init_transactions() has begun; call it again if it timed out"
-    READY = "call begin_transaction()"
-    OPEN = "send, then call commit_transaction() or abort_transaction()"
-    COMMITTING = "commit_transaction() has begun; call it again if it timed out"
-    ABORTING = "abort_transaction() has begun; call it again if it timed out"
-    ABORTABLE = "something failed; call abort_transaction()"
-    FATAL = "this producer cannot go on; close it"
-
-
-LEGAL: dict[Txn, frozenset[Txn]] = {
-    Txn.UNINITIALIZED: frozenset({Txn.INITIALIZING, Txn.FATAL}),
-    Txn.INITIALIZING: frozenset({Txn.INITIALIZING, Txn.READY, Txn.FATAL}),
-    Txn.READY: frozenset({Txn.OPEN, Txn.FATAL}),
-    Txn.OPEN: frozenset({Txn.COMMITTING, Txn.ABORTING, Txn.ABORTABLE, Txn.FATAL}),
-    Txn.COMMITTING: frozenset({Txn.COMMITTING, Txn.READY, Txn.ABORTABLE, Txn.FATAL}),
-    Txn.ABORTING: frozenset({Txn.ABORTING, Txn.READY, Txn.FATAL}),
-    Txn.ABORTABLE: frozenset({Txn.ABORTABLE, Txn.ABORTING, Txn.FATAL}),
-    # Only after a transaction that timed out: starting over is the user's decision, the same as making a new producer.
-    Txn.FATAL: frozenset({Txn.FATAL, Txn.INITIALIZING}),
-}
+# What a coordinator or a leader answers when somebody else has ended our transaction: a newer producer, or the broker
+# itself when its time was up.
+_ENDED_BY_OTHERS = (InvalidProducerEpoch, ProducerFenced, InvalidTxnState, TransactionAbortable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +167,7 @@ class TransactionManager:
     # ---- what the Sender tells ---------------------------------------------------------------------------------------
 
     def maintain(self) -> None:
-        """Before each drain: settle doubts, get an identity, add partitions, let those go on who wait for the last
-        batch."""
+        """Before each drain: settle doubts, get an identity."""
         for topic_partition in self.sequences.resolve():
             if self.transactional:
                 self._bump_after_end = not self._v2
@@ -195,9 +178,17 @@ class TransactionManager:
                 )
             else:
                 self.sequences.restart(topic_partition, self.sequences.of(topic_partition).next_sequence)
+        if self.state is Txn.FATAL and self.error is not None:
+            self._abort_undrained(self.error)  # also what came back for a retry, or was sent after the end
         if not self.transactional:
             self._renew_identity()
-        elif self._to_add and not self._adding and self.state in (Txn.OPEN, Txn.COMMITTING):
+
+    def conclude(self) -> None:
+        """After each drain: add the partitions it asked for, let those go on who wait for the last batch.
+
+        In the same turn, because nothing else may ever wake the Sender again for either.
+        """
+        if self._to_add and not self._adding and self.state in (Txn.OPEN, Txn.COMMITTING):
             self._adding = True
             self._spawn(self._add_partitions())
         if self._idle_waiters and not self._has_incomplete():
@@ -256,9 +247,12 @@ class TransactionManager:
     def gave_up(self, batch: ProducerBatch, error: Exception, *, refused: bool) -> None:
         """The batch failed for good. ``refused``: the broker said no to it, so it was certainly not written."""
         self.sequences.given_up(batch)
-        if isinstance(error, KafkaError) and error.fatal and not isinstance(error, ClientClosed):
-            self.fatal(self._explain(error))
-            return
+        if isinstance(error, KafkaError) and not isinstance(error, ClientClosed):
+            # A leader that refuses the epoch may yet be wrong about it, unless the time is up: then there is no doubt.
+            explained = self._explain(error)
+            if error.fatal or isinstance(explained, TransactionTimedOut):
+                self.fatal(explained)
+                return
         if not batch.has_sequence:
             if self.transactional:
                 self.abortable(error)
@@ -280,6 +274,8 @@ class TransactionManager:
     def abortable(self, error: Exception) -> None:
         """The transaction cannot be committed any more. While it is being aborted anyway, that is no news."""
         if self.state in (Txn.OPEN, Txn.COMMITTING):
+            # Whatever its class says elsewhere: here and now, aborting is what helps.
+            vars(error)["abortable"] = True
             self._to(Txn.ABORTABLE, error)
             logger.warning("transaction of %s must be aborted: %s", self.transactional_id, error)
 
@@ -307,7 +303,7 @@ class TransactionManager:
 
     def _refuse(self, what: str) -> None:
         if self.error is not None and self.state in (Txn.ABORTABLE, Txn.FATAL):
-            raise self.error
+            raise copy.copy(self.error)  # not the same object twice: tracebacks would pile up on it
         raise IllegalStateError(
             f"{what} is not possible while the transaction is {self.state.name.lower()}: {self.state.value}",
             transactional_id=self.transactional_id,
@@ -321,9 +317,16 @@ class TransactionManager:
             self._refuse("init_transactions()")
         if self.state not in (Txn.UNINITIALIZED, Txn.INITIALIZING, Txn.FATAL):
             self._refuse("init_transactions()")
+        yield from self._all_delivered()  # after a transaction that timed out, something may still be on the wire
         self._to(Txn.INITIALIZING)
         yield from self._init_producer_id(ProducerIdAndEpoch())
-        self.sequences.forget_all()
+        self._ended()
+
+    def _ended(self) -> None:
+        """Nothing of the last transaction is left."""
+        self._bump_after_end = self._started = False
+        self._partitions.clear()
+        self._to_add.clear()
         self._to(Txn.READY)
 
     def begin(self) -> Operation[None]:
@@ -436,12 +439,7 @@ class TransactionManager:
                 self.sequences.identity = ProducerIdAndEpoch(response.producer_id, response.producer_epoch)
         if self._bump_after_end:
             yield from self._init_producer_id(self.sequences.identity)
-            self.sequences.forget_all()
-        self._bump_after_end = False
-        self._started = False
-        self._partitions.clear()
-        self._to_add.clear()
-        self._to(Txn.READY)
+        self._ended()
 
     def _add_partitions(self) -> Operation[None]:
         """v1: tell the coordinator which partitions this transaction writes to, before the first write to each."""
@@ -488,13 +486,21 @@ class TransactionManager:
             producer_id=current.producer_id,
             producer_epoch=current.epoch,
         )
-        response = yield from self._ask(
-            CoordinatorKind.TRANSACTION if self.transactional else None,
-            self.transactional_id or "",
-            lambda node: Request[InitProducerIdResponse](request, node_id=node, version_max=5),
-            lambda answer: answer.error_code,
-        )
+        key = self.transactional_id or ""
+        try:
+            response = yield from self._ask(
+                CoordinatorKind.TRANSACTION if self.transactional else None,
+                key,
+                lambda node: Request[InitProducerIdResponse](request, node_id=node, version_max=5),
+                lambda answer: answer.error_code,
+            )
+        except InvalidTransactionTimeout:
+            coordinator = self._coordinators.known(CoordinatorKind.TRANSACTION, key)
+            self.error = yield from timeout_refused(self._settings.transaction_timeout_ms, key, coordinator)
+            raise self.error from None
         self.sequences.new_identity(ProducerIdAndEpoch(response.producer_id, response.producer_epoch))
+        if self.transactional:
+            self.sequences.forget_all()
         versions = self._network.any_versions()
         features = versions.finalized_features if versions is not None else {}
         self._v2 = self.transactional and features.get("transaction.version", 0) >= 2
@@ -543,12 +549,14 @@ class TransactionManager:
     def _explain(self, error: Exception) -> Exception:
         """Tell apart what the broker answers alike: a newer producer with this id, or our own transaction that took too
         long."""
-        if isinstance(error, (InvalidProducerEpoch, ProducerFenced)) and self.transactional:
+        if isinstance(error, _ENDED_BY_OTHERS) and self.transactional:
             limit_s = self._settings.transaction_timeout_ms / 1000
             open_s = self._clock.now() - self._opened_at
             if self.state in (Txn.OPEN, Txn.COMMITTING, Txn.ABORTING, Txn.ABORTABLE) and open_s >= limit_s:
                 return TransactionTimedOut(open_for=open_s, limit=limit_s, transactional_id=self.transactional_id)
-            return ProducerFenced(transactional_id=self.transactional_id)
+            if isinstance(error, (InvalidProducerEpoch, ProducerFenced)):
+                return ProducerFenced(transactional_id=self.transactional_id)
+            return error
         if isinstance(error, (UnknownMemberId, IllegalGeneration, FencedInstanceId, StaleMemberEpoch)):
             return CommitFailed(
                 f"the consumer is no longer a member of its group ({error}); abort the transaction, "

@@ -29,7 +29,7 @@ def read_topic(where: EmbeddedCluster | str, topic: str, *, committed: bool = Tr
         ends = consumer.end_offsets(partitions)
         consumer.assign(partitions)
         while any(consumer.position(tp) < end for tp, end in ends.items()):
-            for tp, records in consumer.poll(5.0).items():
+            for tp, records in consumer.poll(0.1).items():
                 found[tp.partition] += records
     return found
 

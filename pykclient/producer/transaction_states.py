@@ -1,0 +1,37 @@
+"""The states of a transactional producer and which may follow which: the whole truth about them.
+
+Pure data. ``TransactionManager._to`` is the only place that changes a state, and it asserts this table.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class Txn(enum.Enum):
+    """Where a transactional producer stands. Each says what may be called."""
+
+    UNINITIALIZED = "call init_transactions()"
+    INITIALIZING = "init_transactions() has begun; call it again if it timed out"
+    READY = "call begin_transaction()"
+    OPEN = "send, then call commit_transaction() or abort_transaction()"
+    COMMITTING = "commit_transaction() has begun; call it again if it timed out"
+    ABORTING = "abort_transaction() has begun; call it again if it timed out"
+    ABORTABLE = "something failed; call abort_transaction()"
+    FATAL = "this producer cannot go on; close it"
+
+
+LEGAL: dict[Txn, frozenset[Txn]] = {
+    Txn.UNINITIALIZED: frozenset({Txn.INITIALIZING, Txn.FATAL}),
+    Txn.INITIALIZING: frozenset({Txn.INITIALIZING, Txn.READY, Txn.FATAL}),
+    Txn.READY: frozenset({Txn.OPEN, Txn.FATAL}),
+    Txn.OPEN: frozenset({Txn.COMMITTING, Txn.ABORTING, Txn.ABORTABLE, Txn.FATAL}),
+    Txn.COMMITTING: frozenset({Txn.COMMITTING, Txn.READY, Txn.ABORTABLE, Txn.FATAL}),
+    Txn.ABORTING: frozenset({Txn.ABORTING, Txn.READY, Txn.FATAL}),
+    Txn.ABORTABLE: frozenset({Txn.ABORTABLE, Txn.ABORTING, Txn.FATAL}),
+    # Only after a transaction that timed out: starting over is the user's decision, the same as making a new producer.
+    Txn.FATAL: frozenset({Txn.FATAL, Txn.INITIALIZING}),
+}
+
+
+__all__ = ["LEGAL", "Txn"]
