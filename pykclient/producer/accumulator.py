@@ -2,7 +2,8 @@
 
 One of the three doors: ``append`` is called by user threads, the rest by the Sender (the reactor thread), all under
 this file's one lock, which is never held while anything waits or calls out. Decides what is ready and in which order it
-leaves; knows nothing of sockets or requests.
+leaves; knows nothing of sockets or requests. Longer than most modules because whoever appends and whoever drains meet
+under one lock, and its rules are read best in one place.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ class RecordAccumulator:
         self._topics: dict[str, TopicQueues] = {}
         self._incomplete: dict[ProducerBatch, None] = {}  # in order of creation
         self._flushes = 0
+        self._flush_watchers: list[tuple[list[ProducerBatch], Callable[[], object]]] = []
         self._closed: Exception | None = None
         self._drain_start: dict[int, int] = {}
         self._node_wait: dict[int, tuple[float, float]] = {}  # node -> (last ready, last drained)
@@ -121,7 +123,7 @@ class RecordAccumulator:
 
     def append_or_join(
         self,
-        wake: Callable[[], None],
+        wake: Callable[[], object],
         topic: TopicQueues,
         partition: int | None,
         timestamp: int,
@@ -367,6 +369,30 @@ class RecordAccumulator:
                 self._flushes -= 1
         return sum(batch.record_count for batch in waiting_for if not settled(batch))
 
+    def flush_soon(self, done: Callable[[], object]) -> Callable[[], int]:
+        """As ``flush`` for those who must not wait: ``done`` is called, on the Sender thread or here, when all is
+        settled. Gives a function that counts the records that are not."""
+        with self._lock:
+            waiting_for = list(self._incomplete)
+            if waiting_for:
+                self._flushes += 1
+                self._flush_watchers.append((waiting_for, done))
+        self._wake_sender()
+        if not waiting_for:
+            done()
+        return lambda: sum(batch.record_count for batch in waiting_for if not settled(batch))
+
+    def _notify_flushed(self) -> None:
+        """Under the lock: tell those whose batches are all settled."""
+        still = []
+        for waiting_for, done in self._flush_watchers:
+            if all(map(settled, waiting_for)):
+                self._flushes -= 1
+                done()
+            else:
+                still.append((waiting_for, done))
+        self._flush_watchers = still
+
     # ---- the Sender --------------------------------------------------------------------------------------------------
 
     @property
@@ -604,6 +630,8 @@ class RecordAccumulator:
                 self._give_back(batch)
             if self._observers:
                 self._changed.notify_all()
+            if self._flush_watchers:
+                self._notify_flushed()
             callbacks, batch.callbacks = batch.callbacks, None
             return callbacks or []
 

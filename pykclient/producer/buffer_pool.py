@@ -18,7 +18,7 @@ class Waiter:
 
     __slots__ = ("buffer", "gathered_bytes", "size", "wake")
 
-    def __init__(self, size: int, wake: Callable[[], None]) -> None:
+    def __init__(self, size: int, wake: Callable[[], object]) -> None:
         self.size = size
         self.wake = wake
         self.gathered_bytes = 0
@@ -66,7 +66,7 @@ class BufferPool:
         self._unpooled_bytes -= size
         return bytearray(size)
 
-    def join(self, size: int, wake: Callable[[], None]) -> Waiter:
+    def join(self, size: int, wake: Callable[[], object]) -> Waiter:
         """Queue for ``size`` bytes. More than the pool will ever have is the caller's mistake and asserts."""
         assert size <= self.total_bytes, "asked for more than the whole pool"
         waiter = Waiter(size, wake)

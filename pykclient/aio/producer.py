@@ -1,0 +1,271 @@
+"""AsyncKafkaProducer: KafkaProducer awaited. The same parts and the same thread do the work; only waiting differs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Any
+
+from pykclient.client.engine import Operation, wait
+from pykclient.errors import BufferExhausted, KafkaError, KafkaTimeoutError, UsageError
+from pykclient.producer.batch import RecordFuture
+from pykclient.producer.buffer_pool import Waiter
+from pykclient.producer.producer import KafkaProducer
+from pykclient.producer.queues import TopicQueues
+from pykclient.producer.transactions import TransactionManager
+from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, PartitionInfo, RecordMetadata, TopicPartition
+
+from .runner import LoopRunner
+
+HeaderPairs = Sequence[tuple[str, "bytes | None"]]
+
+
+class _TopicWanted(Exception):
+    """Metadata must be waited for before this record can be sent."""
+
+
+class _MemoryWanted(Exception):
+    """Memory must be waited for; holds the place in the queue and the record, ready to append."""
+
+    def __init__(self, waiter: Waiter, arguments: tuple[Any, ...], granted: asyncio.Event) -> None:
+        self.waiter = waiter
+        self.arguments = arguments
+        self.granted = granted
+
+
+class _NeverWaits(KafkaProducer):
+    """The blocking producer with its two waits turned into exceptions that say what is missing."""
+
+    def __init__(self, options: Mapping[str, Any] | None, keywords: dict[str, Any]) -> None:
+        super().__init__(options, **keywords)
+        self._append = self._append_or_raise  # type: ignore[assignment]
+
+    def _await_topic(self, topic: str, deadline: float) -> Any:
+        raise _TopicWanted
+
+    def _await_partition(self, topic: str, partition: int) -> tuple[TopicQueues, float]:
+        queues, deadline = self._topic(topic)
+        if not 0 <= partition < queues.partitions.count:
+            raise UsageError(
+                f"there is no partition {partition}: the topic has {queues.partitions.count}, numbered from 0",
+                topic=topic,
+                partition=partition,
+            )
+        return queues, deadline or self._clock.now()
+
+    def _append_or_raise(self, *arguments: Any) -> RecordFuture:
+        *record, _deadline = arguments
+        loop, granted = asyncio.get_running_loop(), asyncio.Event()
+        appended = self._accumulator.append_or_join(lambda: loop.call_soon_threadsafe(granted.set), *record)
+        if isinstance(appended, Waiter):
+            raise _MemoryWanted(appended, tuple(record), granted)
+        return appended
+
+
+class AsyncKafkaProducer:
+    """Sends records to Kafka from an event loop. Options as for KafkaProducer. Make it anywhere; it binds the loop at
+    first use."""
+
+    def __init__(self, options: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
+        self._sync = _NeverWaits(options, keywords)
+        self._runner = LoopRunner(self._sync._engine)
+
+    async def start(self) -> None:
+        """Wait until the cluster can be reached. Not needed: the first send waits for what it needs."""
+
+        def operation() -> Operation[None]:
+            deadline = self._sync._clock.now() + self._sync._max_block_s
+            yield from wait(self._sync._metadata.wait_for_update(deadline))
+
+        await self._runner.run(operation(), self._sync._max_block_s + 1.0)
+
+    async def stop(self) -> None:
+        """The same as ``close``."""
+        await self.close()
+
+    async def __aenter__(self) -> AsyncKafkaProducer:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # ---- sending -----------------------------------------------------------------------------------------------------
+
+    async def send(
+        self,
+        topic: str,
+        value: Any = None,
+        key: Any = None,
+        headers: HeaderPairs | None = None,
+        partition: int | None = None,
+        timestamp_ms: int | None = None,
+        on_delivery: Callable[[RecordMetadata | None, Exception | None], None] | None = None,
+    ) -> RecordMetadata:
+        """Send a record and wait until it is delivered. Cancelling the await does not call the record back."""
+        future = await self.send_soon(topic, value, key, headers, partition, timestamp_ms, on_delivery)
+        return await future
+
+    send_and_wait = send
+
+    async def send_soon(
+        self,
+        topic: str,
+        value: Any = None,
+        key: Any = None,
+        headers: HeaderPairs | None = None,
+        partition: int | None = None,
+        timestamp_ms: int | None = None,
+        on_delivery: Callable[[RecordMetadata | None, Exception | None], None] | None = None,
+    ) -> RecordFuture:
+        """Hand a record over; awaiting this waits for room (up to max_block_ms), awaiting the future for its delivery."""
+        sync = self._sync
+        while True:
+            try:
+                return sync.send(topic, value, key, headers, partition, timestamp_ms, on_delivery)
+            except _TopicWanted:
+                await self._topic_known(topic)
+            except _MemoryWanted as wanted:
+                return await self._memory_granted(wanted)
+
+    async def _topic_known(self, topic: str) -> None:
+        sync = self._sync
+
+        def operation() -> Operation[None]:
+            yield from wait(sync._metadata.wait_for_topics((topic,), sync._clock.now() + sync._max_block_s))
+
+        try:
+            await self._runner.run(operation(), sync._max_block_s + 1.0)
+        except KafkaTimeoutError as error:
+            raise KafkaTimeoutError(
+                f"no metadata within max_block_ms ({sync._config.max_block_ms} ms): {error}", topic=topic
+            ) from error
+
+    async def _memory_granted(self, wanted: _MemoryWanted) -> RecordFuture:
+        accumulator = self._sync._accumulator
+        try:
+            await asyncio.wait_for(wanted.granted.wait(), self._sync._max_block_s)
+        except asyncio.TimeoutError:
+            accumulator.leave(wanted.waiter)
+            raise BufferExhausted(
+                f"no room for {wanted.waiter.size} bytes within max_block_ms: buffer_memory "
+                f"({self._sync._config.buffer_memory} bytes) waits for delivery"
+            ) from None
+        except BaseException:
+            accumulator.leave(wanted.waiter)
+            raise
+        return accumulator.append_granted(wanted.waiter, *wanted.arguments)
+
+    async def flush(self, timeout: float | None = None) -> None:
+        """Send everything now and wait until each record is delivered or has failed."""
+        self._sync._require_usable()
+        await self._flushed(timeout)
+
+    async def _flushed(self, timeout: float | None) -> None:
+        loop, done = self._runner.loop, asyncio.Event()
+        undelivered = self._sync._accumulator.flush_soon(lambda: loop.call_soon_threadsafe(done.set))
+        try:
+            await asyncio.wait_for(done.wait(), timeout)
+        except asyncio.TimeoutError:
+            raise KafkaTimeoutError(
+                f"{undelivered()} records were not delivered within {timeout} s; they are still being sent"
+            ) from None
+
+    async def partitions_for(self, topic: str) -> list[PartitionInfo]:
+        """The topic's partitions with leader and replicas."""
+        self._sync._require_usable()
+        await self._topic_known(topic)
+        return self._sync._metadata.cluster.partitions_for(topic)
+
+    def metrics(self) -> dict[str, float]:
+        """Totals and averages under Java's names."""
+        return self._sync.metrics()
+
+    # ---- transactions ------------------------------------------------------------------------------------------------
+
+    async def init_transactions(self, timeout: float | None = None) -> None:
+        """Once, before the first transaction: fences older producers with this transactional_id."""
+        await self._transact("init_transactions", lambda manager: manager.init(), timeout)
+
+    async def begin_transaction(self) -> None:
+        """Start a transaction; everything sent from here on is part of it."""
+        await self._transact("begin_transaction", lambda manager: manager.begin(), None)
+
+    async def send_offsets_to_transaction(
+        self,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata | int],
+        group_metadata: ConsumerGroupMetadata | str,
+        timeout: float | None = None,
+    ) -> None:
+        """Commit consumer offsets with the transaction (KIP-447)."""
+        group = ConsumerGroupMetadata(group_metadata) if isinstance(group_metadata, str) else group_metadata
+        rows = {
+            TopicPartition(*tp): OffsetAndMetadata(offset) if isinstance(offset, int) else offset
+            for tp, offset in offsets.items()
+        }
+        await self._transact("send_offsets_to_transaction", lambda manager: manager.send_offsets(rows, group), timeout)
+
+    async def commit_transaction(self, timeout: float | None = None) -> None:
+        """Deliver what was sent and commit it, all or nothing."""
+        await self._transact("commit_transaction", lambda manager: manager.commit(), timeout)
+
+    async def abort_transaction(self, timeout: float | None = None) -> None:
+        """Undo the transaction."""
+        await self._transact("abort_transaction", lambda manager: manager.abort(), timeout)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncKafkaProducer]:
+        """``async with producer.transaction():`` commits at the end, aborts when the block raises or is cancelled."""
+        await self.begin_transaction()
+        try:
+            yield self
+        except BaseException:
+            await self.abort_transaction()
+            raise
+        try:
+            await self.commit_transaction()
+        except KafkaError as error:
+            if error.abortable:
+                await self.abort_transaction()
+            raise
+
+    async def _transact(
+        self, name: str, operation: Callable[[TransactionManager], Operation[None]], timeout: float | None
+    ) -> None:
+        self._sync._require_usable()
+        manager = self._sync._transactions
+        if manager is None or not manager.transactional:
+            raise UsageError(f"{name}() needs a producer with transactional_id")
+        timeout_s = self._sync._max_block_s if timeout is None else timeout
+        try:
+            await self._runner.run(operation(manager), timeout_s)
+        except KafkaTimeoutError as error:
+            if error.fatal:
+                raise
+            raise KafkaTimeoutError(
+                f"{name}() did not finish within {timeout_s} s; call it again to go on, or close the producer",
+                transactional_id=manager.transactional_id,
+            ) from error
+
+    async def close(self, timeout: float | None = None) -> None:
+        """Deliver what is buffered (up to ``timeout`` seconds, by default delivery_timeout_ms), then end."""
+        sync = self._sync
+        if sync._closed:
+            return
+        timeout_s = sync._config.delivery_timeout_ms / 1000 if timeout is None else timeout
+        deadline = sync._clock.now() + timeout_s
+        manager = sync._transactions
+        if sync._engine.running and not sync._engine.forked:
+            try:
+                if manager is not None and manager.in_transaction:
+                    await self._runner.run(manager.abort(), timeout_s)
+                await self._flushed(max(0.0, deadline - sync._clock.now()))
+            except KafkaError:
+                pass  # close() below counts what is left and says so
+        sync.close(0.0)
+
+
+__all__ = ["AsyncKafkaProducer"]
