@@ -234,7 +234,7 @@ def test_one_client_per_loop(cluster: EmbeddedCluster) -> None:
 )
 def test_signatures_are_equal(blocking: type, awaited: type, missing: set[str]) -> None:
     names = {name for name in vars(blocking) if not name.startswith("_")} - missing
-    assert names - {name for name in vars(awaited)} == set()
+    assert names - set(vars(awaited)) == set()
     for name in names - {"send"}:
         member = inspect.getattr_static(blocking, name)
         if callable(member):
