@@ -25,8 +25,6 @@ FEATURES_FROM = 3
 # Before this version a feature whose lowest level is 0 cannot be said (KIP-1022 clients choke on it).
 ZERO_LEVELS_FROM = 4
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?\Z")
-# Spoken between brokers only; a client does not need to know.
-INTERNAL = frozenset({ApiKey.WRITE_TXN_MARKERS})
 
 
 class ServedVersions:
@@ -58,7 +56,7 @@ class ServedVersions:
         self, request: ApiVersionsRequest | None, version: int, features: Mapping[str, int], epoch: int
     ) -> ApiVersionsResponse:
         """The answer; ``request`` None is one in a version we cannot read, which is told what we can (KIP-511)."""
-        keys = [ApiVersion(key, low, high) for key, (low, high) in self._ranges.items() if key not in INTERNAL]
+        keys = [ApiVersion(key, low, high) for key, (low, high) in self._ranges.items()]
         if request is None:
             return ApiVersionsResponse(ErrorCode.UNSUPPORTED_VERSION, keys)
         if version >= FEATURES_FROM and not (

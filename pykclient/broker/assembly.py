@@ -41,6 +41,16 @@ from pykclient.protocol.messages.write_txn_markers import WriteTxnMarkersRequest
 from pykclient.types import TopicPartition
 
 HOUSEKEEPING_S = 1.0
+HANDLER_TABLES: tuple[Mapping[ApiKey, str], ...] = (
+    ReplicaManager.HANDLERS,
+    GroupCoordinator.HANDLERS,
+    TransactionCoordinator.HANDLERS,
+    Topics.HANDLERS,
+    ClusterInfo.HANDLERS,
+    Settings.HANDLERS,
+    SecurityAdmin.HANDLERS,
+)
+"""What the rooms in ``Rooms.all`` answer, for the documentation."""
 
 
 class CallPeer(Protocol):

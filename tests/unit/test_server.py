@@ -6,12 +6,14 @@ import logging
 import random
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pykclient.broker.clock import AdjustableClock
 from pykclient.broker.configs import BrokerConfig
+from pykclient.broker.describe import refreshed
 from pykclient.broker.faults import Faults
 from pykclient.broker.image import MetadataImage
 from pykclient.broker.listeners import ListenerSpec, check_listeners, parse_listener
@@ -738,3 +740,13 @@ def test_loopback_listeners_are_fine_and_tls_needs_a_certificate() -> None:
         check_listeners([ListenerSpec("SSL")])
     with pytest.raises(ConfigError, match="same name"):
         check_listeners([ListenerSpec(), ListenerSpec()])
+
+
+# ---- documentation ----
+
+
+def test_the_tables_of_the_documentation_are_current() -> None:
+    page = Path(__file__).parents[2] / "docs" / "embedded-broker.md"
+    text = page.read_text(encoding="utf-8")
+    assert text == refreshed(text), "run: python -m pykclient.broker.describe docs/embedded-broker.md"
+    assert "| 0 | Produce | 3-13 |" in text
