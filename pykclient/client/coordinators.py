@@ -61,4 +61,3 @@ def _question(kind: CoordinatorKind, key: str, version: int) -> FindCoordinatorR
     if version >= 4:
         return FindCoordinatorRequest(key_type=kind, coordinator_keys=[key])
     return FindCoordinatorRequest(key=key, key_type=kind)
-
