@@ -13,7 +13,7 @@ import secrets
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -98,9 +98,17 @@ class _Running:
             logger.critical("broker %d died", node.node_id, exc_info=error)
         finally:
             self._clock.forget(node.transport.wake)
-            node.close_connections()
-            self.rooms.close(clock.wall_ms())
-            node.transport.shut_down()
+            self._shut_down()
+
+    def _shut_down(self) -> None:
+        """Connections first, so that nobody is answered from a log that is closing."""
+        try:
+            self.node.close_connections()
+            self.rooms.close(self._clock.wall_ms())
+        except Exception as error:  # whatever is broken, the sockets must be let go
+            logger.error("broker %d did not close cleanly", self.node.node_id, exc_info=error)
+        finally:
+            self.node.transport.shut_down()
 
     @property
     def alive(self) -> bool:
@@ -118,11 +126,11 @@ class _Running:
 
         self.node.post(run)
         while True:
-            try:
-                return future.result(timeout=1.0)
-            except TimeoutError:
-                if not self.alive:
-                    raise FatalError(f"broker {self.node.node_id} is dead") from self._failure
+            done, _ = wait([future], timeout=1.0)
+            if done:
+                return future.result()
+            if not self.alive:
+                raise FatalError(f"broker {self.node.node_id} is dead") from self._failure
 
     def stop(self) -> None:
         def halt() -> None:

@@ -115,10 +115,14 @@ _BROKER_KEYS = (
         at_least=1,
     ),
     _broker("listeners", T.LIST, "", "The addresses this broker listens on."),
+    _broker("log.cleaner.backoff.ms", T.LONG, 15_000, "How often compaction is looked for.", at_least=0),
     _broker("log.dirs", T.STRING, "", "Where the data is; empty is in memory."),
     _broker("log.retention.check.interval.ms", T.LONG, 300_000, "How often old segments are looked for.", at_least=1),
     _broker("max.connections", T.INT, INT_MAX, "The most connections in total.", at_least=0),
     _broker("max.connections.per.ip", T.INT, INT_MAX, "The most connections from one address.", at_least=0),
+    _broker(
+        "max.incremental.fetch.session.cache.slots", T.INT, 1000, "The most fetch sessions kept (KIP-227).", at_least=0
+    ),
     _broker("node.id", T.INT, -1, "The id of this broker."),
     _broker("num.partitions", T.INT, 1, "The partition count of a topic that names none.", at_least=1),
     _broker(
@@ -137,30 +141,15 @@ _BROKER_KEYS = (
         "A producer id that is silent this long is forgotten.",
         at_least=1,
     ),
-    _broker("queued.max.request.bytes", T.LONG, -1, "Bytes of requests that may wait; -1 has no limit."),
     _broker(
         "sasl.enabled.mechanisms",
         T.LIST,
         "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
         "The mechanisms offered on SASL listeners.",
     ),
-    _broker(
-        "sasl.server.max.receive.size",
-        T.INT,
-        524_288,
-        "The largest request before a client has authenticated.",
-        at_least=1,
-    ),
     _broker("socket.request.max.bytes", T.INT, 104_857_600, "The largest request.", at_least=1),
     _broker("ssl.keystore.password", T.PASSWORD, "", "Never shown."),
     _broker("super.users", T.STRING, "", "Principals that may do everything, separated by semicolons."),
-    _broker(
-        "transaction.abort.timed.out.transaction.cleanup.interval.ms",
-        T.INT,
-        10_000,
-        "How often timed-out transactions are looked for.",
-        at_least=1,
-    ),
     _broker(
         "transaction.max.timeout.ms", T.INT, 900_000, "The longest transaction a producer may ask for.", at_least=1
     ),

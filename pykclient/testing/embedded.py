@@ -125,8 +125,11 @@ class EmbeddedCluster:
 
     # ---- life ----
 
-    def start(self) -> EmbeddedCluster:
-        """Return when every broker is ready for its first request."""
+    def start(self, node: int | None = None, *, port: int | None = None) -> EmbeddedCluster:
+        """Start the cluster, or one stopped broker; returns when it is ready for its first request."""
+        if node is not None:
+            self.start_node(node, port=port)
+            return self
         if self._started:
             raise UsageError("the cluster has been started already")
         self._started = True
