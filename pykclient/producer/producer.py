@@ -511,10 +511,9 @@ class KafkaProducer:
         }
 
     def close(self, timeout: float | None = None) -> None:
-        """Deliver what is buffered (up to ``timeout`` seconds, by default delivery_timeout_ms), then end. Safe to call
-        twice and from any thread.
+        """Deliver what is buffered (up to ``timeout`` seconds, by default delivery_timeout_ms), then end.
 
-        What could not be delivered fails with ClientClosed, and one warning says how many records that were.
+        Safe to call twice and from any thread. What could not be delivered fails with ClientClosed; one warning says how many.
         """
         if self._closed:
             return
@@ -524,11 +523,14 @@ class KafkaProducer:
             return
         timeout_s = self._config.delivery_timeout_ms / 1000 if timeout is None else timeout
         deadline = self._clock.now() + timeout_s
+        failed_before = self._metrics.record_error_total
         if self._engine.running and not self._engine.on_reactor_thread():
             self._abort_open_transaction(timeout_s)
+            failed_before = self._metrics.record_error_total
             self._accumulator.close()
             self._accumulator.flush(max(0.0, deadline - self._clock.now()))
-        undelivered = self._accumulator.incomplete_records
+        # Those that ran out of their own time while we waited count too: nobody else is likely to look any more.
+        undelivered = self._accumulator.incomplete_records + self._metrics.record_error_total - failed_before
         if undelivered:
             logger.warning("closed with %d records not delivered", undelivered)
         self._engine.stop(1.0)
@@ -551,6 +553,7 @@ class KafkaProducer:
         self._engine.check_usable()
 
     def __enter__(self) -> KafkaProducer:
+        self._require_usable()
         return self
 
     def __exit__(

@@ -1,4 +1,4 @@
-"""``kill -9`` between any two steps of a transactional loop: after a restart nothing is half visible and nothing twice."""
+"""``kill -9`` between any two steps of a transactional loop: after a restart nothing is half visible or twice."""
 
 from __future__ import annotations
 
