@@ -1,9 +1,11 @@
-"""What the embedded broker can do: start-up, throughput with a native client, and what it costs when nothing happens.
+"""What the embedded broker can do: start-up, throughput with a native client, and what it costs when nothing
+happens.
 
-    python benchmarks/broker.py [--quick] [--data-dir DIR]
+python benchmarks/broker.py [--quick] [--data-dir DIR]
 
-The broker runs as a process of its own (``python -m pykclient broker``), so that its CPU time is its own; the client is confluent-kafka (librdkafka).
-Prints one table. Numbers are the broker's: megabytes of record values per second of wall time, and its share of one core.
+The broker runs as a process of its own (``python -m pykclient broker``), so that its CPU time is its own; the
+client is confluent-kafka (librdkafka). Prints one table. Numbers are the broker's: megabytes of record values per
+second of wall time, and its share of one core.
 """
 
 from __future__ import annotations
@@ -71,13 +73,21 @@ def throughput(records: int, data_dir: str | None) -> None:
 
     with broker_process(data_dir=data_dir) as (pid, address):
         producer = Producer(
-            {"bootstrap.servers": address, "linger.ms": 50, "batch.size": 1_000_000, "queue.buffering.max.messages": 5_000_000,
-             "queue.buffering.max.kbytes": 2_000_000, "acks": "all", "batch.num.messages": 1_000_000}
-        )  # fmt: skip
+            {
+                "bootstrap.servers": address,
+                "linger.ms": 50,
+                "batch.size": 1_000_000,
+                "queue.buffering.max.messages": 5_000_000,
+                "queue.buffering.max.kbytes": 2_000_000,
+                "acks": "all",
+                "batch.num.messages": 1_000_000,
+            }
+        )
         producer.list_topics("bench", timeout=10)
         value = b"x" * RECORD_BYTES
         produce = producer.produce
-        # Filling librdkafka's queue from Python is slower than the broker; so the queue is filled first, paused by linger.
+        # Filling librdkafka's queue from Python is slower than the broker; so the queue is filled first, paused by
+        # linger.
         begin, cpu = time.perf_counter(), cpu_s(pid)
         for _ in range(records):
             produce("bench", value)
@@ -85,16 +95,73 @@ def throughput(records: int, data_dir: str | None) -> None:
         producer.flush(120)
         report("produce", records, time.perf_counter() - begin, cpu_s(pid) - cpu)
         consumer = Consumer(
-            {"bootstrap.servers": address, "group.id": "bench", "auto.offset.reset": "earliest",
-             "fetch.max.bytes": 50_000_000, "max.partition.fetch.bytes": 10_000_000, "queued.max.messages.kbytes": 2_000_000,
-             "queued.min.messages": 10_000_000}
-        )  # fmt: skip
+            {
+                "bootstrap.servers": address,
+                "group.id": "bench",
+                "auto.offset.reset": "earliest",
+                "fetch.max.bytes": 50_000_000,
+                "max.partition.fetch.bytes": 10_000_000,
+                "queued.max.messages.kbytes": 2_000_000,
+                "queued.min.messages": 10_000_000,
+            }
+        )
         consumer.assign([TopicPartition("bench", 0, 0)])
         got, begin, cpu = 0, time.perf_counter(), cpu_s(pid)
         while got < records:
             got += len(consumer.consume(100_000, 1.0))
         report("fetch", records, time.perf_counter() - begin, cpu_s(pid) - cpu)
         consumer.close()
+
+
+def java_throughput(records: int, libs: str, data_dir: str | None) -> None:
+    """The same with Apache Kafka's own performance tools, whose client is not held back by Python."""
+    with broker_process(data_dir=data_dir) as (pid, address):
+        java = ["java", "-Xmx512m", "-cp", f"{libs}/*"]
+        produce = [
+            *java,
+            "org.apache.kafka.tools.ProducerPerformance",
+            "--topic",
+            "bench",
+            "--num-records",
+            str(records),
+            "--record-size",
+            str(RECORD_BYTES),
+            "--throughput",
+            "-1",
+            "--producer-props",
+            f"bootstrap.servers={address}",
+            "batch.size=500000",
+            "linger.ms=20",
+            "acks=all",
+        ]
+        consume = [
+            *java,
+            "org.apache.kafka.tools.ConsumerPerformance",
+            "--bootstrap-server",
+            address,
+            "--topic",
+            "bench",
+            "--messages",
+            str(records),
+            "--fetch-size",
+            "10000000",
+        ]
+        cpu = cpu_s(pid)
+        output = subprocess.run(produce, capture_output=True, text=True, check=True).stdout
+        rate = output.strip().splitlines()[-1].partition("(")[2].partition(" ")[0]
+        tool_row("produce", rate, records, cpu_s(pid) - cpu)
+        cpu = cpu_s(pid)
+        output = subprocess.run(consume, capture_output=True, text=True, check=True).stdout
+        columns = output.strip().splitlines()[-1].split(",")
+        # fetch.MB.sec: without the time that joining the group took.
+        tool_row("fetch", columns[8].strip(), records, cpu_s(pid) - cpu)
+
+
+def tool_row(what: str, rate: str, records: int, broker_cpu_s: float) -> None:
+    """A row from what a tool has printed (in MiB)."""
+    megabytes = records * RECORD_BYTES / 1e6
+    per_core = f"{megabytes / max(broker_cpu_s, 1 / TICKS):.0f} MB per second of broker CPU"
+    row(f"{what}, Java client", f"{float(rate) * 1.048576:.0f} MB/s", per_core)
 
 
 def report(what: str, records: int, wall_s: float, broker_cpu_s: float) -> None:
@@ -137,10 +204,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--data-dir")
+    parser.add_argument("--java-libs", help="the folder with Apache Kafka's jars, to measure with its own tools too")
     arguments = parser.parse_args()
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     start_up()
     throughput(200_000 if arguments.quick else 2_000_000, arguments.data_dir)
+    if arguments.java_libs:
+        java_throughput(500_000 if arguments.quick else 5_000_000, arguments.java_libs, arguments.data_dir)
     idle(5 if arguments.quick else 20)
 
 
