@@ -298,8 +298,6 @@ class RealKafka:
             "inter.broker.listener.name": "DIRECT",
             "controller.listener.names": "CONTROLLER",
             "log.dirs": str(broker.directory / "data"),
-            "default.replication.factor": replicas,
-            "min.insync.replicas": in_sync,
             "offsets.topic.replication.factor": replicas,
             "offsets.topic.num.partitions": "4",  # Fifty of each would double the time to start.
             "transaction.state.log.replication.factor": replicas,
@@ -313,6 +311,8 @@ class RealKafka:
             "broker.heartbeat.interval.ms": "500",
             "replica.lag.time.max.ms": "3000",
         }
+        if len(self.brokers) > 1:
+            properties |= {"default.replication.factor": replicas, "min.insync.replicas": in_sync}
         if self.in_container:
             properties["log.dirs"] = "/var/lib/kafka/data"
         return properties | self.config

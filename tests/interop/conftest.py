@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from pykclient.testing import EmbeddedCluster
 from pykclient.testing.real_kafka import RealKafka, available
+from tests.interop.wire import Compare, Conversation, unknown_differences
 
 # Members hear of a rebalance with their next heartbeat; the new protocol's interval is the broker's to set.
 HEARTBEAT_MS = 200
@@ -44,3 +45,22 @@ def bootstrap_servers(request: pytest.FixtureRequest) -> str:
 def topic(request: pytest.FixtureRequest) -> str:
     """A name of its own for every test."""
     return f"{request.node.originalname}-{uuid.uuid4().hex[:8]}"[-100:]
+
+
+@pytest.fixture
+def compare(embedded_bootstrap: str, real_bootstrap: str) -> Compare:
+    """Holds the same conversation with both and names every difference."""
+
+    def compare(talk: Callable[[Conversation], None]) -> None:
+        suffix = uuid.uuid4().hex[:8]
+        names = {"topic": f"same-{suffix}", "group": f"group-{suffix}", "tx": f"tx-{suffix}"}
+        sides = [Conversation(bootstrap, names) for bootstrap in (real_bootstrap, embedded_bootstrap)]
+        for side in sides:
+            talk(side)
+            side.wire.close()
+        real, embedded = (side.answers for side in sides)
+        assert real, "nothing was asked"
+        found = [line for label in real for line in unknown_differences(real[label], embedded[label], label)]
+        assert not found, f"{len(found)} differences:\n" + "\n".join(found)
+
+    return compare
