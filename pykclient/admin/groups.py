@@ -14,7 +14,7 @@ from pykclient.admin.routing import Brokers, CoordinatorsOf, Session, ask_once, 
 from pykclient.admin.types import GroupDescription, GroupListing, GroupMember, operations_in
 from pykclient.client.coordinators import CoordinatorKind
 from pykclient.client.engine import Operation
-from pykclient.errors import GroupIdNotFound, KafkaError, UnsupportedVersion
+from pykclient.errors import GroupIdNotFound, KafkaError, ProtocolError, UnsupportedVersion
 from pykclient.net.client_request import Request
 from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.consumer_group_describe import (
@@ -212,7 +212,7 @@ def read_assignment(data: bytes) -> frozenset[TopicPartition]:
         return frozenset()
     try:
         message, _ = ConsumerProtocolAssignment._read(data, 2, min(version, ConsumerProtocolAssignment.MAX_VERSION))
-    except DECODE_ERRORS:
+    except (*DECODE_ERRORS, ProtocolError):
         return frozenset()
     return frozenset(
         TopicPartition(row.topic, index) for row in message.assigned_partitions for index in row.partitions
@@ -226,7 +226,7 @@ def read_subscription(data: bytes) -> frozenset[str]:
         return frozenset()
     try:
         message, _ = ConsumerProtocolSubscription._read(data, 2, min(version, ConsumerProtocolSubscription.MAX_VERSION))
-    except DECODE_ERRORS:
+    except (*DECODE_ERRORS, ProtocolError):
         return frozenset()
     return frozenset(message.topics)
 

@@ -7,6 +7,7 @@ thread: it is costly on purpose, and would stop every other call of the client.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from pykclient.admin.results import Results
 from pykclient.admin.routing import Controller, Session, ask_once, check, fan_out, outcome_of
@@ -80,41 +81,66 @@ def describe_users(session: Session, users: Iterable[str] | None) -> Operation[R
 
 def alter_users(session: Session, changes: Iterable[ScramUpsertion | ScramDeletion]) -> Operation[Results[str, None]]:
     """Make users, change their passwords, take credentials away; one outcome per user."""
-    deletions: dict[str, list[ScramCredentialDeletion]] = {}
-    upsertions: dict[str, list[ScramCredentialUpsertion]] = {}
-    order: list[str] = []
-    for change in changes:
-        order.append(change.user)
+    wanted = list(changes)
+    for change in wanted:
         if change.mechanism not in MECHANISMS:
             raise UsageError(f"{change.mechanism!r} is not one of {', '.join(MECHANISMS)}")
+        if isinstance(change, ScramUpsertion) and change.iterations < ITERATIONS_MIN:
+            raise UsageError(f"{change.iterations} SCRAM iterations are too few; at least {ITERATIONS_MIN}")
+    outcomes: dict[str, KafkaError | None] = {}
+    for changes_now in once_per_user(wanted):
+        results = yield from _alter_once(session, changes_now)
+        for user in results:
+            outcomes[user] = outcomes.get(user) or results.error(user)
+    return Results(outcomes)
+
+
+def once_per_user(changes: Iterable[ScramUpsertion | ScramDeletion]) -> list[dict[str, ScramUpsertion | ScramDeletion]]:
+    """Changes in as many requests as needed: the controller refuses a request that names a user twice."""
+    rounds: list[dict[str, ScramUpsertion | ScramDeletion]] = []
+    for change in changes:
+        free = next((each for each in rounds if change.user not in each), None)
+        if free is None:
+            rounds.append({change.user: change})
+        else:
+            free[change.user] = change
+    return rounds
+
+
+def _alter_once(
+    session: Session, changes: Mapping[str, ScramUpsertion | ScramDeletion]
+) -> Operation[Results[str, None]]:
+    deletions: dict[str, ScramCredentialDeletion] = {}
+    upsertions: dict[str, ScramCredentialUpsertion] = {}
+    for user, change in changes.items():
         number = MECHANISMS[change.mechanism]
         if isinstance(change, ScramDeletion):
-            deletions.setdefault(change.user, []).append(ScramCredentialDeletion(name=change.user, mechanism=number))
+            deletions[user] = ScramCredentialDeletion(name=user, mechanism=number)
             continue
-        if change.iterations < ITERATIONS_MIN:
-            raise UsageError(f"{change.iterations} SCRAM iterations are too few; at least {ITERATIONS_MIN}")
         salt = change.salt or session.office.random_bytes(SALT_BYTES)
-        salted = yield from invoke(
-            lambda change=change, salt=salt: salted_password(  # type: ignore[misc]
-                change.mechanism, change.password, salt, change.iterations
-            )
+        upsertions[user] = ScramCredentialUpsertion(
+            name=user,
+            mechanism=number,
+            iterations=change.iterations,
+            salt=salt,
+            salted_password=(yield from invoke(partial(_salted, change, salt))),
         )
-        row = ScramCredentialUpsertion(
-            name=change.user, mechanism=number, iterations=change.iterations, salt=salt, salted_password=salted
-        )
-        upsertions.setdefault(change.user, []).append(row)
 
     def ask(names: list[str], node_id: int | None) -> Request[AlterUserScramCredentialsResponse]:
         message = AlterUserScramCredentialsRequest(
-            deletions=[row for name in names for row in deletions.get(name, ())],
-            upsertions=[row for name in names for row in upsertions.get(name, ())],
+            deletions=[deletions[name] for name in names if name in deletions],
+            upsertions=[upsertions[name] for name in names if name in upsertions],
         )
         return Request(message, node_id=node_id)
 
     def read(response: AlterUserScramCredentialsResponse, names: list[str]) -> dict[str, KafkaError | None]:
         return {row.user: outcome_of(row.error_code, None, row.error_message) for row in response.results}
 
-    return (yield from fan_out(session, order, route=Controller(), ask=ask, read=read))
+    return (yield from fan_out(session, changes, route=Controller(), ask=ask, read=read))
+
+
+def _salted(change: ScramUpsertion, salt: bytes) -> bytes:
+    return salted_password(change.mechanism, change.password, salt, change.iterations)
 
 
 # ---- quotas ----

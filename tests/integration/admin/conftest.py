@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -42,16 +42,16 @@ class Stage:
     def admin(self) -> KafkaAdminClient:
         return KafkaAdminClient(bootstrap_servers=self.bootstrap_servers)
 
-    def producer(self, **options: object) -> KafkaProducer[bytes, bytes]:
+    def producer(self, **options: object) -> KafkaProducer:
         return KafkaProducer(bootstrap_servers=self.bootstrap_servers, **options)
 
-    def consumer(self, topic: str, **options: object) -> KafkaConsumer[bytes, bytes]:
+    def consumer(self, topic: str, **options: object) -> KafkaConsumer:
         return KafkaConsumer(topic, bootstrap_servers=self.bootstrap_servers, auto_offset_reset="earliest", **options)
 
 
 @pytest.fixture(scope="session")
 def embedded_stage() -> Iterator[Stage]:
-    options = {**CONFIG, "authorizer.enable": "true"}
+    options: dict[str, Any] = {**CONFIG, "authorizer.enable": "true"}
     with EmbeddedCluster(brokers=3, **options) as cluster:
         yield Stage(cluster.bootstrap_servers, None)
 

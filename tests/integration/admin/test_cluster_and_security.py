@@ -91,16 +91,12 @@ def test_replicas_move_between_disks(real_stage: Stage, name: str) -> None:
         admin.create_topics(name, wait=True).raise_for_errors()
         tp = TopicPartition(name, 0)
 
-        def place() -> str:
-            rows = admin.describe_log_dirs(1, partitions=[tp])[1].values()
-            return next(
-                row.path
-                for row in rows
-                if isinstance(row, LogDir) and tp in row.replicas and not row.replicas[tp].future
-            )
+        def place() -> str | None:
+            rows = [row for row in admin.describe_log_dirs(1, partitions=[tp])[1].values() if isinstance(row, LogDir)]
+            return next((row.path for row in rows if tp in row.replicas and not row.replicas[tp].future), None)
 
         paths = set(admin.describe_log_dirs(1)[1])
-        (other,) = paths - {place()}
+        (other,) = paths - {eventually(place, lambda path: path is not None)}
         admin.alter_log_dirs({(1, tp): other}).raise_for_errors()
         eventually(place, lambda path: path == other)
         wrong = admin.alter_log_dirs({(1, tp): "/no/such/place"})
@@ -159,7 +155,7 @@ def test_scram_users_come_and_go(admin: KafkaAdminClient, name: str) -> None:
     new = [ScramUpsertion(name, "s3cret"), ScramUpsertion(name, "s3cret", "SCRAM-SHA-256", iterations=4096)]
     assert "s3cret" not in repr(new)
     results = admin.alter_scram_users([*new, ScramDeletion(f"{name}-not")])
-    assert results.succeeded == {name: None}
+    assert results.succeeded == {name: None}, results
     assert isinstance(results.error(f"{name}-not"), ResourceNotFound)
     found = eventually(lambda: admin.describe_scram_users(name), lambda rows: not rows.errors)
     assert found[name] == {"SCRAM-SHA-512": 8192, "SCRAM-SHA-256": 4096}

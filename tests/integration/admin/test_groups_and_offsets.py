@@ -26,9 +26,7 @@ PROTOCOLS = ["classic", "consumer"]
 
 
 @contextmanager
-def member(
-    stage: Stage, topic: str, group: str, protocol: str, **options: object
-) -> Iterator[KafkaConsumer[bytes, bytes]]:
+def member(stage: Stage, topic: str, group: str, protocol: str, **options: object) -> Iterator[KafkaConsumer]:
     """A consumer that has joined and holds all partitions."""
     with stage.consumer(
         topic, group_id=group, group_protocol=protocol, enable_auto_commit=False, client_id="reader", **options
