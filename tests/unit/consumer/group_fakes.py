@@ -4,6 +4,7 @@ that is a script, and a user who polls when told.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Collection
 from functools import partial
@@ -115,8 +116,11 @@ class World:
         self.bench = GroupBench(topics=topics or {"t": 4}, config=config)
         self.node = FakeNode(ENDPOINT)
         self.members: list[GroupMember] = []
+        self.seeds = itertools.count(1)
         self.faults: dict[ApiKey, list[Fault]] = {}
         """Answers to give before the real ones, per API; each is used once."""
+        self.victim: str | None = None
+        """Whom they are for; None: whoever asks first."""
         self.hidden: set[str] = set()
         """Topics that metadata requests by name do not find, as if the news had not spread."""
         self.node.handlers[ApiKey.METADATA] = self._metadata
@@ -153,7 +157,7 @@ class World:
 
     def _fault(self, request: ServerRequest) -> Fault | None:
         faults = self.faults.get(ApiKey(request.api_key))
-        return faults.pop(0) if faults else None
+        return faults.pop(0) if faults and self.victim in (None, request.client_id) else None
 
     def _group_request(self, request: ServerRequest) -> Any:
         fault = self._fault(request)
@@ -226,7 +230,7 @@ class GroupMember:
     ) -> None:
         self.world = world
         config = read_options(ConsumerConfig, None, bootstrap_servers="kafka:9092", group_id=GROUP, **options)
-        rng = Random(len(world.members) + 1)
+        rng = Random(next(world.seeds))
         self.transport = GroupTransport(world.clock, [world.node])
         network = NetworkClient(
             self.transport, NetworkSettings(client_id=name, request_timeout_s=30.0, reconnect_backoff_s=0.05), rng=rng

@@ -494,3 +494,50 @@ def test_second_live_instance_ends_one_of_the_two_for_good(protocol: str) -> Non
     world.settle(60)
     assert winner.assigned == tps(0, 1, 2, 3)
     assert not winner.errors
+
+
+# ---- two things at once ----------------------------------------------------------------------------------------------
+
+
+@both
+def test_membership_lost_while_the_listener_works_is_won_again(protocol: str) -> None:
+    world = make_world()
+    a = member(world, protocol, "a")
+    world.run(world.stable)
+    a.stuck = True
+    b = member(world, protocol, "b")
+    world.run(lambda: bool(a.waiting()))
+    key = ApiKey.CONSUMER_GROUP_HEARTBEAT if protocol == "consumer" else ApiKey.HEARTBEAT
+    lost = len(world.requests(key))
+    world.faults[key], world.victim = [ErrorCode.UNKNOWN_MEMBER_ID], "a"
+    world.run(lambda: len(world.requests(key)) > lost and a.membership.identity.generation_id == -1)
+    world.faults.clear()
+    a.stuck = False
+    world.run(lambda: world.stable() and bool(a.assigned) and bool(b.assigned), limit_s=20)
+    assert not a.errors
+    told = [tp for name, given in a.listener.told if name in ("revoked", "lost") for tp in given]
+    assert len(told) == len(set(told)), "each partition is taken away once"
+
+
+@pytest.mark.parametrize("before", ["eager", "cooperative"])
+def test_group_changes_from_classic_to_kip848_member_by_member(before: str) -> None:
+    world = make_world({"t": 6})
+    old = [member(world, before, name) for name in "ab"]
+    world.run(lambda: world.stable() and all(each.assigned for each in old))
+
+    def nothing_in_two_hands() -> bool:
+        held = [tp for each in world.members for tp in each.assigned]
+        assert len(held) == len(set(held)), "a partition has two readers"
+        return world.stable()
+
+    for each in old:
+        fresh = member(world, "consumer", f"{each.context.client_id}-new")
+        world.run(lambda: nothing_in_two_hands() and all(one.assigned for one in world.members), limit_s=60)
+        assert fresh.assigned
+        each.polling = False
+        world.run(each.idle)
+        each.start(each.membership.leave("bounce"))
+        world.run(each.idle)
+        world.members.remove(each)
+        world.run(lambda: nothing_in_two_hands() and sum(len(one.assigned) for one in world.members) == 6, limit_s=60)
+    assert not any(each.errors for each in (*old, *world.members))
