@@ -51,7 +51,7 @@ class Transactional(Protocol):
     """A transactional producer, initialised."""
 
     def begin(self) -> None: ...
-    def send(self, topic: str, value: bytes) -> None: ...
+    def send(self, topic: str, value: bytes, partition: int = 0) -> None: ...
     def send_offsets(self, topic: str, offsets: dict[int, int], member: Any) -> None: ...
     def commit(self) -> None: ...
     def abort(self) -> None: ...
@@ -76,6 +76,13 @@ def wait_until(condition: Callable[[], T], what: str, timeout_s: float = WAIT_S)
     while not (found := condition()):
         assert time.monotonic() < give_up_at, f"not within {timeout_s} s: {what}"
     return found
+
+
+def poll_all(members: list[Member], seen: list[Read]) -> int:
+    """Let everybody poll once; how much has been seen so far."""
+    for member in members:
+        seen.extend(member.poll())
+    return len(seen)
 
 
 # kafka-python
@@ -210,8 +217,8 @@ class _KafkaPythonTransactional:
     def begin(self) -> None:
         self.producer.begin_transaction()
 
-    def send(self, topic: str, value: bytes) -> None:
-        self.producer.send(topic, value, partition=0).get(WAIT_S)
+    def send(self, topic: str, value: bytes, partition: int = 0) -> None:
+        self.producer.send(topic, value, partition=partition).get(WAIT_S)
 
     def send_offsets(self, topic: str, offsets: dict[int, int], member: Any) -> None:
         from kafka.structs import OffsetAndMetadata
@@ -364,8 +371,8 @@ class _ConfluentTransactional:
     def begin(self) -> None:
         self.producer.begin_transaction()
 
-    def send(self, topic: str, value: bytes) -> None:
-        self.producer.produce(topic, value, partition=0)
+    def send(self, topic: str, value: bytes, partition: int = 0) -> None:
+        self.producer.produce(topic, value, partition=partition)
         assert self.producer.flush(WAIT_S) == 0
 
     def send_offsets(self, topic: str, offsets: dict[int, int], member: Any) -> None:
@@ -533,8 +540,8 @@ class _AioTransactional:
     def begin(self) -> None:
         self.client.do(self.producer.begin_transaction())
 
-    def send(self, topic: str, value: bytes) -> None:
-        self.client.do(self.producer.send_and_wait(topic, value, partition=0))
+    def send(self, topic: str, value: bytes, partition: int = 0) -> None:
+        self.client.do(self.producer.send_and_wait(topic, value, partition=partition))
 
     def send_offsets(self, topic: str, offsets: dict[int, int], member: Any) -> None:
         where = {self.client.aiokafka.TopicPartition(topic, number): offset for number, offset in offsets.items()}

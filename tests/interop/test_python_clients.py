@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.interop.clients import CLIENTS, CODECS, Client, Member, Message, Read, opened, wait_until
+from tests.interop.clients import CLIENTS, CODECS, Client, Message, Read, opened, poll_all, wait_until
 
 # Other people's libraries may warn about themselves.
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.timeout(120)]
@@ -39,7 +39,7 @@ def values(reads: list[Read]) -> list[bytes | None]:
 @one_each
 def test_every_codec_is_stored_and_given_back(client: Client, topic: str) -> None:
     client.create_topic(topic, 2)
-    expected = {0: [], 1: []}  # type: dict[int, list[bytes | None]]
+    expected: dict[int, list[bytes | None]] = {0: [], 1: []}
     for number, codec in enumerate(CODECS):
         batch = [Message(f"{codec}-{index}".encode() * 20, partition=number % 2) for index in range(30)]
         offsets = client.produce(topic, batch, codec=codec)
@@ -65,13 +65,6 @@ def test_headers_keys_and_tombstones(client: Client, topic: str) -> None:
     assert [(r.value, r.key, r.headers) for r in client.read_all(topic, 1)] == [
         (m.value, m.key, m.headers) for m in messages
     ]
-
-
-def poll_all(members: list[Member], seen: list[Read]) -> int:
-    """Let everybody poll once; how much has been seen so far."""
-    for member in members:
-        seen.extend(member.poll())
-    return len(seen)
 
 
 @every_group_protocol
@@ -110,13 +103,15 @@ def test_a_group_resumes_where_it_committed(client: Client, topic: str) -> None:
     client.create_topic(topic, 1)
     group_id = f"group-{uuid.uuid4().hex[:8]}"
     client.produce(topic, [Message(f"{n}".encode()) for n in range(10)])
-    member, seen = client.member(topic, group_id), []  # type: tuple[Member, list[Read]]
+    member = client.member(topic, group_id)
+    seen: list[Read] = []
     wait_until(lambda: poll_all([member], seen) >= 10, "the first ten")
     member.commit()
     member.close()
     assert client.committed(topic, group_id, 1) == {0: 10}
     client.produce(topic, [Message(b"ten"), Message(b"eleven")])
-    again, later = client.member(topic, group_id), []  # type: tuple[Member, list[Read]]
+    again = client.member(topic, group_id)
+    later: list[Read] = []
     wait_until(lambda: poll_all([again], later) >= 2, "the two that came since")
     assert [(read.offset, read.value) for read in later] == [(10, b"ten"), (11, b"eleven")]
     again.close()
@@ -145,7 +140,8 @@ def test_consume_transform_produce(client: Client, topic: str) -> None:
     output, group_id = f"{topic}-out", f"group-{uuid.uuid4().hex[:8]}"
     client.create_topic(output, 1)
     client.produce(topic, [Message(f"{n}".encode()) for n in range(6)])
-    member, seen = client.member(topic, group_id), []  # type: tuple[Member, list[Read]]
+    member = client.member(topic, group_id)
+    seen: list[Read] = []
     wait_until(lambda: poll_all([member], seen) >= 6, "the input")
     producer = client.transactional(f"tx-{uuid.uuid4().hex[:8]}")
     producer.begin()
