@@ -148,6 +148,8 @@ class BrokerNode:
             bound = self.transport.listen(Endpoint(spec.host, spec.port), tls=spec.tls)
             self._listeners[bound.listener_id] = spec
             self.endpoints[spec.listener_name] = spec.advertised(bound.endpoint)
+        addresses = ",".join(f"{name}://{endpoint}" for name, endpoint in self.endpoints.items())
+        self.config.static.update({"listeners": addresses, "advertised.listeners": addresses})
         return self.endpoints
 
     def post(self, message: Callable[[], None]) -> None:
