@@ -211,6 +211,10 @@ class OffsetOutOfRangeError(OffsetOutOfRange):
         self.latest = latest
 
 
+class DataLoss(KafkaError):
+    """Records that were to be read are no longer in Kafka; start where there are some, or accept the loss."""
+
+
 class NoOffsetForPartition(KafkaError):
     """There is no committed offset and no auto_offset_reset policy; seek, commit an offset, or set the policy."""
 
@@ -261,6 +265,7 @@ __all__ = [
     "ConcurrentUseError",
     "ConfigError",
     "CorruptRecordError",
+    "DataLoss",
     "DecompressedTooLarge",
     "DeliveryTimedOut",
     "DeserializationError",

@@ -100,6 +100,26 @@ def table(batches: list[RecordBatch], *, headers: bool) -> Table:
     return pa.Table.from_batches(batches, schema=SCHEMA if headers else without_headers(SCHEMA))
 
 
+def as_batches(tables: list[Table], schema: Any) -> list[RecordBatch]:
+    """Tables with the columns of ``schema`` in its order, as record batches of exactly that schema, few and large."""
+    if not tables:
+        return []
+    whole = pa.concat_tables(tables).rename_columns(schema.names).cast(schema)
+    return list(whole.combine_chunks().to_batches())
+
+
+def by_text(batch: RecordBatch, name: str) -> Iterator[tuple[str | None, RecordBatch]]:
+    """The rows of each text in a column, apart; in their order."""
+    column = batch.column(name)
+    distinct = pc.unique(column).to_pylist()
+    if len(distinct) == 1:
+        yield distinct[0], batch
+        return
+    for text in distinct:
+        mask = pc.is_null(column) if text is None else pc.equal(column, text)
+        yield text, batch.filter(mask)
+
+
 # ---- from pyarrow to the encoder
 
 
@@ -310,6 +330,8 @@ __all__ = [
     "SCHEMA",
     "Fields",
     "InputRows",
+    "as_batches",
+    "by_text",
     "count_negative",
     "grouping_input",
     "highest",

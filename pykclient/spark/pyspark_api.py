@@ -1,0 +1,128 @@
+"""The only file that imports pyspark: the classes to derive from, and what this version of Spark can do.
+
+Driver and workers. Spark 4.0 to 4.3: what a version lacks is replaced by a stand-in here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+from pykclient.errors import UsageError
+
+try:
+    from pyspark import TaskContext
+    from pyspark.sql import datasource
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.streaming import StreamingQueryListener
+    from pyspark.sql.types import (
+        ArrayType,
+        BinaryType,
+        DataType,
+        IntegerType,
+        LongType,
+        StringType,
+        StructField,
+        StructType,
+        TimestampType,
+    )
+except ImportError as missing:
+    raise UsageError("this needs Spark 4: pip install 'pykclient[spark]'") from missing
+
+DataSource: Any = datasource.DataSource
+DataSourceReader: Any = datasource.DataSourceReader
+DataSourceStreamReader: Any = datasource.DataSourceStreamReader
+InputPartition: Any = datasource.InputPartition
+WriterCommitMessage: Any = datasource.WriterCommitMessage
+DataSourceArrowWriter: Any = datasource.DataSourceArrowWriter
+# 4.0 has no Arrow writer for streams: there a row writer gets Rows and makes batches of them.
+DataSourceStreamArrowWriter: Any = getattr(datasource, "DataSourceStreamArrowWriter", datasource.DataSourceStreamWriter)
+STREAM_WRITES_ARROW = hasattr(datasource, "DataSourceStreamArrowWriter")
+
+try:  # since 4.2
+    from pyspark.sql.streaming.datasource import (
+        ReadAllAvailable,
+        ReadMaxRows,
+        ReadMinRows,
+        SupportsTriggerAvailableNow,
+    )
+
+    LIMITS_READS = True
+except ImportError:
+    LIMITS_READS = False
+
+    @dataclass
+    class ReadAllAvailable:  # type: ignore[no-redef]
+        """Stand-in."""
+
+    @dataclass
+    class ReadMaxRows:  # type: ignore[no-redef]
+        """Stand-in."""
+
+        max_rows: int
+
+    @dataclass
+    class ReadMinRows:  # type: ignore[no-redef]
+        """Stand-in."""
+
+        min_rows: int
+
+    class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
+        """Stand-in."""
+
+
+HEADERS = ArrayType(StructType([StructField("key", StringType()), StructField("value", BinaryType())]))
+
+COLUMNS: dict[str, Any] = {
+    "key": BinaryType(),
+    "value": BinaryType(),
+    "topic": StringType(),
+    "partition": IntegerType(),
+    "offset": LongType(),
+    "timestamp": TimestampType(),
+    "timestampType": IntegerType(),
+    "headers": HEADERS,
+}
+"""The columns of the source, as Spark's own connector has them."""
+
+
+def source_schema(columns: tuple[str, ...]) -> StructType:
+    """The schema with these columns."""
+    return StructType([StructField(name, COLUMNS[name]) for name in columns])
+
+
+def arrow_schema(schema: StructType) -> Any:
+    """The pyarrow schema that Spark compares the reader's batches with."""
+    if "timezone" in inspect.signature(to_arrow_schema).parameters:
+        return to_arrow_schema(schema, timezone="UTC")
+    return to_arrow_schema(schema)
+
+
+__all__ = [
+    "COLUMNS",
+    "HEADERS",
+    "LIMITS_READS",
+    "STREAM_WRITES_ARROW",
+    "ArrayType",
+    "BinaryType",
+    "DataSource",
+    "DataSourceArrowWriter",
+    "DataSourceReader",
+    "DataSourceStreamArrowWriter",
+    "DataSourceStreamReader",
+    "DataType",
+    "InputPartition",
+    "IntegerType",
+    "ReadAllAvailable",
+    "ReadMaxRows",
+    "ReadMinRows",
+    "StreamingQueryListener",
+    "StringType",
+    "StructType",
+    "SupportsTriggerAvailableNow",
+    "TaskContext",
+    "WriterCommitMessage",
+    "arrow_schema",
+    "source_schema",
+]
