@@ -1,0 +1,144 @@
+"""Transactions that span brokers, with librdkafka: markers reach every leader, and coordinators may move meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pykclient.testing import EmbeddedCluster
+
+confluent_kafka = pytest.importorskip("confluent_kafka")
+
+
+@pytest.fixture
+def cluster() -> Iterator[EmbeddedCluster]:
+    with EmbeddedCluster(3, topics={"in": 3, "out": 3}) as running:
+        yield running
+
+
+def producer_of(cluster: EmbeddedCluster, transactional_id: str) -> Any:
+    producer = confluent_kafka.Producer(
+        {
+            "bootstrap.servers": cluster.bootstrap_servers,
+            "transactional.id": transactional_id,
+            "retry.backoff.ms": 10,
+            "log_level": 0,
+        }
+    )
+    producer.init_transactions(20)
+    return producer
+
+
+def consumer_of(cluster: EmbeddedCluster, group: str, isolation: str = "read_committed") -> Any:
+    return confluent_kafka.Consumer(
+        {
+            "bootstrap.servers": cluster.bootstrap_servers,
+            "group.id": group,
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "isolation.level": isolation,
+            "enable.partition.eof": True,
+            "log_level": 0,
+        }
+    )
+
+
+def read_to_end(cluster: EmbeddedCluster, topic: str, isolation: str = "read_committed") -> list[bytes]:
+    consumer = consumer_of(cluster, "reader", isolation)
+    consumer.assign([confluent_kafka.TopicPartition(topic, partition, 0) for partition in range(3)])
+    values: list[bytes] = []
+    ended: set[int] = set()
+
+    def at_end() -> bool:
+        message = consumer.poll(0.1)
+        if message is not None:
+            if message.error() is None:
+                values.append(message.value())
+            elif message.error().code() == confluent_kafka.KafkaError._PARTITION_EOF:
+                ended.add(message.partition())
+        return len(ended) == 3
+
+    cluster.wait_until(at_end)
+    consumer.close()
+    return sorted(values)
+
+
+def send(producer: Any, topic: str, prefix: str, count: int = 9) -> None:
+    for number in range(count):
+        producer.produce(topic, f"{prefix}{number}".encode(), partition=number % 3)
+
+
+def test_committed_records_of_all_brokers_are_seen_and_aborted_ones_are_not(cluster: EmbeddedCluster) -> None:
+    assert {cluster.leader("out", partition) for partition in range(3)} == {1, 2, 3}
+    producer = producer_of(cluster, "tx")
+    for number in range(4):
+        producer.begin_transaction()
+        send(producer, "out", f"{'c' if number % 2 else 'a'}{number}-")
+        producer.flush(10)
+        if number % 2:
+            producer.commit_transaction(20)
+        else:
+            producer.abort_transaction(20)
+    committed = [f"c{number}-{index}".encode() for number in (1, 3) for index in range(9)]
+    assert read_to_end(cluster, "out") == committed
+    assert len(read_to_end(cluster, "out", "read_uncommitted")) == 36
+
+
+def test_the_coordinator_may_move_in_the_middle_of_a_transaction(cluster: EmbeddedCluster) -> None:
+    producer = producer_of(cluster, "tx")
+    for _ in range(3):
+        producer.begin_transaction()
+        send(producer, "out", "x")
+        producer.flush(10)
+        cluster.move_coordinator(cluster.coordinator(transactional_id="tx") % 3 + 1, transactional_id="tx")
+        producer.commit_transaction(30)
+    assert len(read_to_end(cluster, "out")) == 27
+
+
+def test_offsets_and_records_are_committed_together(cluster: EmbeddedCluster) -> None:
+    source = producer_of(cluster, "source")
+    source.begin_transaction()
+    send(source, "in", "m")
+    source.commit_transaction(20)
+    producer, consumer = producer_of(cluster, "copier"), consumer_of(cluster, "copiers")
+    consumer.subscribe(["in"])
+    copied = 0
+
+    def copy_some() -> bool:
+        nonlocal copied
+        message = consumer.poll(0.1)
+        if message is None or message.error() is not None:
+            return False
+        producer.begin_transaction()
+        producer.produce("out", message.value(), partition=message.partition())
+        positions = consumer.position(consumer.assignment())
+        producer.send_offsets_to_transaction(positions, consumer.consumer_group_metadata(), 20)
+        copied += 1
+        if copied % 2:
+            producer.commit_transaction(20)
+        else:
+            producer.abort_transaction(20)
+        return copied == 9
+
+    cluster.wait_until(copy_some)
+    consumer.close()
+    assert len(read_to_end(cluster, "out")) == 5
+    group = cluster.group_info("copiers")
+    assert group is not None
+    assert set(group.offsets) <= {("in", 0), ("in", 1), ("in", 2)}
+
+
+def test_a_second_producer_fences_the_first(cluster: EmbeddedCluster) -> None:
+    first = producer_of(cluster, "tx")
+    first.begin_transaction()
+    send(first, "out", "lost")
+    first.flush(10)
+    second = producer_of(cluster, "tx")
+    second.begin_transaction()
+    send(second, "out", "kept", 3)
+    second.commit_transaction(20)
+    with pytest.raises(confluent_kafka.KafkaException):
+        first.commit_transaction(20)
+    assert read_to_end(cluster, "out") == [b"kept0", b"kept1", b"kept2"]
