@@ -271,9 +271,9 @@ class Cluster:
             faults=self.faults,
             max_versions=self.options.max_versions,
         )
-        node.sasl = self._sasl(node)
         node.controller = ControllerLink(controller, self._mail.post, node.post)
         try:
+            node.sasl = self._sasl(node)
             endpoints = node.listen(self._listeners(node_id, port))
             self._ports[node_id] = {name: each.port for name, each in endpoints.items()}
             rooms = assemble(node, self._storage(node_id), self._node_rng(), partial(self._call_peer, node))

@@ -39,6 +39,11 @@ class Quotas:
             self._quotas = dict(quotas)
             self._buckets.clear()
 
+    @property
+    def active(self) -> bool:
+        """Whether there is any quota at all."""
+        return bool(self._quotas)
+
     def charge(self, key: str, user: str, client_id: str, size: int, now: float) -> float:
         """Take so many bytes from the client's bucket; the seconds it must now be quiet."""
         if not self._quotas:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
+import json
 import logging
 import ssl
+import tempfile
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pykclient.broker.authorizer import AclBinding, Operation, PatternType, Permission, ResourceType
-from pykclient.errors import ErrorCode
+from pykclient.errors import ConfigError, ErrorCode
+from pykclient.net.oauthbearer import HmacJwtVerifier
 from pykclient.net.scram import HASHES
 from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.alter_user_scram_credentials import (
@@ -125,9 +132,6 @@ def test_plain_tls() -> None:
 
 
 def test_clients_without_a_certificate_are_kept_out_when_one_is_asked_for() -> None:
-    import tempfile
-    from pathlib import Path
-
     from pykclient.broker.listeners import ListenerSpec
     from pykclient.testing import make_certificates
 
@@ -277,3 +281,64 @@ def test_no_secret_is_ever_shown(caplog: pytest.LogCaptureFixture) -> None:
     assert canary not in caplog.text
     hidden = next(c for c in described.results[0].configs if c.name == "ssl.keystore.password")
     assert (hidden.value, hidden.is_sensitive) == (None, True)
+
+
+# ---- OAUTHBEARER ----
+
+
+KEY = b"a key of thirty-two bytes or more"
+
+
+def jwt(*, key: bytes = KEY, algorithm: str = "HS256", **claims: Any) -> str:
+    def part(content: bytes) -> str:
+        return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+
+    body = {"sub": "alice", "iss": "us", "aud": "kafka", "exp": int(time.time()) + 60, **claims}
+    text = f"{part(json.dumps({'alg': algorithm, 'typ': 'JWT'}).encode())}.{part(json.dumps(body).encode())}"
+    signature = b"" if algorithm == "none" else hmac.digest(key, text.encode(), "sha256")
+    return f"{text}.{part(signature)}"
+
+
+@pytest.fixture(scope="module")
+def token_cluster() -> Iterator[EmbeddedCluster]:
+    verifier = HmacJwtVerifier(KEY, "us", "kafka")
+    with EmbeddedCluster(topics=["t"], listeners=["SASL_PLAINTEXT"], token_verifier=verifier) as cluster:
+        yield cluster
+
+
+def present(cluster: EmbeddedCluster, token: str) -> Any:
+    """The broker's last word about a token."""
+    with RawClient(cluster.bootstrap_servers) as client:
+        assert client.ask(ApiKey.SASL_HANDSHAKE, SaslHandshakeRequest("OAUTHBEARER")).error_code == 0
+        message = f"n,,\x01auth=Bearer {token}\x01\x01".encode()
+        answer = client.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(message))
+        if answer.auth_bytes:
+            answer = client.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(b"\x01"))
+        return answer
+
+
+def test_a_good_token_lets_in_for_as_long_as_it_is_valid(token_cluster: EmbeddedCluster) -> None:
+    answer = present(token_cluster, jwt())
+    assert answer.error_code == 0
+    assert 0 < answer.session_lifetime_ms <= 60_000
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"algorithm": "none"},
+        {"algorithm": "HS512"},
+        {"key": b"another key of thirty-two bytes.."},
+        {"iss": "them"},
+        {"aud": "other"},
+        {"exp": 1},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_a_bad_token_does_not(token_cluster: EmbeddedCluster, options: dict[str, Any]) -> None:
+    assert present(token_cluster, jwt(**options)).error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+
+
+def test_oauthbearer_without_a_verifier_does_not_start() -> None:
+    with pytest.raises(ConfigError, match="token_verifier"):
+        EmbeddedCluster(listeners=["SASL_PLAINTEXT"], sasl_enabled_mechanisms="OAUTHBEARER").start()
