@@ -12,8 +12,16 @@ import pytest
 
 from pykclient.broker.group_config import GroupConfig
 from pykclient.consumer.classic_group import ClassicMembership
+from pykclient.consumer.heartbeats import Verdict, verdict
 from pykclient.consumer.kip848_group import Kip848Membership
-from pykclient.errors import BrokerError, ErrorCode, FencedInstanceId, KafkaError, UnreleasedInstanceId
+from pykclient.errors import (
+    BrokerError,
+    ErrorCode,
+    FencedInstanceId,
+    KafkaError,
+    UnreleasedInstanceId,
+    error_for_code,
+)
 from pykclient.protocol.messages import ApiKey
 from pykclient.types import TopicPartition
 from tests.unit.consumer.group_fakes import Fault, GroupMember, World
@@ -121,6 +129,8 @@ def recovers(world: World, a: GroupMember, fault: Fault, limit_s: float) -> None
         assert isinstance(error, BrokerError)
         assert isinstance(fault, int)
         assert error.code == fault
+    must_raise = isinstance(fault, int) and verdict(error_for_code(fault)()) in (Verdict.RAISE, Verdict.FATAL)
+    assert bool(a.errors) == must_raise, "what trying again cannot help is told, and nothing else"
     if not world.stable():
         raised = len(a.errors)
         world.settle(5)
@@ -200,6 +210,21 @@ def test_user_who_works_for_ten_sessions_causes_no_rebalance(protocol: str) -> N
     world.settle(100)
     assert a.membership.identity == before
     assert (a.listener.told, b.listener.told) == told
+
+
+@both
+def test_partitions_that_will_go_are_read_no_more_while_the_user_is_away(protocol: str) -> None:
+    world = make_world()
+    a = member(world, protocol, "a")
+    world.run(world.stable)
+    a.polling = False
+    member(world, protocol, "b")
+    world.settle(20)
+    # Cooperative members learn what goes only from the next round, which waits for the user.
+    assert len(a.assigned) == {"eager": 0, "cooperative": 4, "consumer": 2}[protocol]
+    assert len(_held(a)) == 4
+    a.polling = True
+    world.run(lambda: world.stable() and len(a.assigned) == 2, limit_s=20)
 
 
 @both
