@@ -26,9 +26,10 @@ from pykclient.broker.clock import AdjustableClock
 from pykclient.broker.config_keys import split_list
 from pykclient.broker.configs import BrokerConfig
 from pykclient.broker.controller import Controller, ControllerLink, ControllerState
+from pykclient.broker.directory_lock import DirectoryLock
 from pykclient.broker.faults import Faults
 from pykclient.broker.image import BrokerImage, MetadataImage
-from pykclient.broker.journal import FileJournal, MemoryJournal
+from pykclient.broker.journal import FileJournal, Journal, MemoryJournal
 from pykclient.broker.listeners import ListenerSpec, check_listeners
 from pykclient.broker.security import SCRAM_MECHANISMS
 from pykclient.broker.server import BrokerNode
@@ -184,6 +185,7 @@ class Cluster:
         self._mail = _ControllerMail()
         self._host_id: int | None = None
         self._controller: Controller | None = None
+        self._lock: DirectoryLock | None = None
 
     # ---- life ----
 
@@ -196,20 +198,24 @@ class Cluster:
 
     def start(self) -> None:
         """Bind, load, register, and return when every node is ready for its first request."""
-        data_dir = self.options.data_dir
-        journal = (
-            MemoryJournal() if data_dir is None else FileJournal(data_dir / "__cluster_metadata" / "metadata.journal")
-        )
-        self._controller = Controller(
-            journal=journal, config=self.config, rng=self._rng, cluster_id=self.options.cluster_id
-        )
-        self._add_users_and_acls(self._controller)
         try:
+            self._open_controller()
             for node_id in range(1, self.options.brokers + 1):
                 self.start_node(node_id)
         except BaseException:
             self.close()
             raise
+
+    def _open_controller(self) -> None:
+        directory = self.options.data_dir
+        journal: Journal = MemoryJournal()
+        if directory is not None:
+            self._lock = DirectoryLock(directory)
+            journal = FileJournal(directory / "__cluster_metadata" / "metadata.journal")
+        self._controller = Controller(
+            journal=journal, config=self.config, rng=self._rng, cluster_id=self.options.cluster_id
+        )
+        self._add_users_and_acls(self._controller)
 
     def close(self) -> None:
         """Stop every node and let go of the data. What is in memory is gone."""
@@ -220,6 +226,9 @@ class Cluster:
         if self._controller is not None:
             self._controller.close()
             self._controller = None
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
     def _add_users_and_acls(self, controller: Controller) -> None:
         if self.options.acls:
@@ -262,24 +271,24 @@ class Cluster:
             raise UsageError(f"broker {node_id} is running already")
         controller = self.controller
         transport = Reactor(name=f"pykclient-broker-{node_id}")
-        node = BrokerNode(
-            node_id=node_id,
-            config=self._node_config(node_id),
-            transport=transport,
-            clock=self.clock,
-            entropy=secrets.token_bytes,
-            faults=self.faults,
-            max_versions=self.options.max_versions,
-        )
-        node.controller = ControllerLink(controller, self._mail.post, node.post)
         try:
+            node = BrokerNode(
+                node_id=node_id,
+                config=self._node_config(node_id),
+                transport=transport,
+                clock=self.clock,
+                entropy=secrets.token_bytes,
+                faults=self.faults,
+                max_versions=self.options.max_versions,
+            )
+            node.controller = ControllerLink(controller, self._mail.post, node.post)
             node.sasl = self._sasl(node)
             endpoints = node.listen(self._listeners(node_id, port))
-            self._ports[node_id] = {name: each.port for name, each in endpoints.items()}
             rooms = assemble(node, self._storage(node_id), self._node_rng(), partial(self._call_peer, node))
         except BaseException:
             transport.shut_down()
             raise
+        self._ports[node_id] = {name: each.port for name, each in endpoints.items()}
         node.install(rooms.all)
         running = _Running(node, rooms, self.clock)
         self._running[node_id] = running

@@ -176,6 +176,14 @@ def test_a_cluster_on_a_directory_is_the_same_after_a_restart(tmp_path: Path) ->
         assert committed(cluster, "g", "t") == 17
 
 
+def test_two_clusters_cannot_share_a_directory(tmp_path: Path) -> None:
+    with EmbeddedCluster(data_dir=tmp_path):
+        with pytest.raises(UsageError, match="another broker is using"):
+            EmbeddedCluster(data_dir=tmp_path).start()
+    with EmbeddedCluster(data_dir=tmp_path):
+        pass
+
+
 def test_a_deleted_topic_leaves_no_files_and_its_name_starts_anew(tmp_path: Path) -> None:
     from pykclient.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 
