@@ -16,7 +16,7 @@ from pykclient.client.engine import Operation
 from pykclient.consumer.core import CommitCallback, ConsumerCore, OffsetsGiven
 from pykclient.consumer.offsets import OutOfRange
 from pykclient.consumer.records import PolledRecords
-from pykclient.consumer.subscription import EARLIEST, LATEST, Position, SubscriptionKind
+from pykclient.consumer.subscription import EARLIEST, LATEST, SubscriptionKind
 from pykclient.errors import ClientClosed, KafkaError, KafkaTimeoutError
 from pykclient.plugins import RebalanceListener
 from pykclient.types import (
@@ -206,16 +206,13 @@ class AsyncKafkaConsumer:
                 polled = await self.poll(1.0)
             except ClientClosed:
                 return
-            for tp, records in polled.items():
-                state = core.subscription.partitions.get(tp)
-                if state is None:
-                    continue
-                cursor = core.cursor = [state, records, 0]
+            if not polled:
+                continue
+            iteration = core.iterate(polled)
+            while (records := iteration.next_partition(core.subscription.lock)) is not None:
                 for index, record in enumerate(records):
-                    cursor[2] = index
+                    iteration.index = index
                     yield record
-                with core.subscription.lock:
-                    state.consumed = Position(records[-1].offset + 1, records[-1].leader_epoch)
 
     # ---- positions ---------------------------------------------------------------------------------------------------
 

@@ -17,11 +17,10 @@ from typing import Any, TypeVar
 
 from pykclient.client.engine import Operation
 from pykclient.consumer.core import CommitCallback, ConsumerCore, OffsetsGiven
-from pykclient.consumer.fetcher import FetchBuffer
 from pykclient.consumer.offsets import OutOfRange
 from pykclient.consumer.parallel import DeadLetterProducer, ParallelProcessor, ProcessSettings, RevokeFirst
 from pykclient.consumer.records import PolledRecords
-from pykclient.consumer.subscription import EARLIEST, LATEST, Position
+from pykclient.consumer.subscription import EARLIEST, LATEST
 from pykclient.errors import ClientClosed, KafkaError, KafkaTimeoutError
 from pykclient.plugins import RebalanceListener
 from pykclient.types import (
@@ -59,7 +58,7 @@ class KafkaConsumer:
 
     def _use(self) -> _Use:
         self._core.check()
-        return _Use(self._core.buffer)
+        return _Use(self)
 
     def _timeout(self, timeout: float | None) -> float:
         return self._core.api_timeout_s if timeout is None else timeout
@@ -146,6 +145,7 @@ class KafkaConsumer:
         core = self._core
         while True:
             if core.needs_attention():
+                core.check()
                 self._attend(deadline)
             taken = take()
             if taken is not None:
@@ -180,16 +180,13 @@ class KafkaConsumer:
                 polled = self.poll(1.0)
             except ClientClosed:
                 return
-            for tp, records in polled.items():
-                state = core.subscription.partitions.get(tp)
-                if state is None:
-                    continue
-                cursor = core.cursor = [state, records, 0]
+            if not polled:
+                continue
+            iteration = core.iterate(polled)
+            while (records := iteration.next_partition(core.subscription.lock)) is not None:
                 for index, record in enumerate(records):
-                    cursor[2] = index
+                    iteration.index = index
                     yield record
-                with core.subscription.lock:
-                    state.consumed = Position(records[-1].offset + 1, records[-1].leader_epoch)
 
     def process(
         self,
@@ -370,9 +367,15 @@ class KafkaConsumer:
         core = self._core
         if core.closed:
             return
+        if core.buffer.in_use_here() and not core.engine.forked:
+            # A signal handler or a listener, in the middle of a call of this very thread, which may hold the lock.
+            core.close_wanted = True
+            core.buffer.attention = True
+            return
         core.closed = True
         if core.engine.forked:
             return
+        commit_handed_out = commit_handed_out and core.buffer.used_here_last()
         if core.engine.running and not core.engine.on_reactor_thread():
             last = core.last_things(commit_handed_out=commit_handed_out)
             try:
@@ -386,16 +389,19 @@ class KafkaConsumer:
 class _Use:
     """One thread at a time, for the length of a public call."""
 
-    __slots__ = ("_buffer",)
+    __slots__ = ("_consumer",)
 
-    def __init__(self, buffer: FetchBuffer) -> None:
-        self._buffer = buffer
+    def __init__(self, consumer: KafkaConsumer) -> None:
+        self._consumer = consumer
 
     def __enter__(self) -> None:
-        self._buffer.enter()
+        self._consumer._core.buffer.enter()
 
     def __exit__(self, *exc: object) -> None:
-        self._buffer.leave()
+        core = self._consumer._core
+        core.buffer.leave()
+        if core.close_wanted and not core.buffer.in_use_here():
+            self._consumer._close(None, commit_handed_out=False)
 
 
 __all__ = ["KafkaConsumer"]

@@ -20,10 +20,18 @@ from pykclient.consumer.auto_commit import AutoCommit
 from pykclient.consumer.fetcher import FetchBuffer, Fetcher, FetchSettings
 from pykclient.consumer.group import group_membership
 from pykclient.consumer.groupless import GrouplessMembership
+from pykclient.consumer.iteration import Iteration
 from pykclient.consumer.membership import GroupContext, Membership
-from pykclient.consumer.offsets import Offsets, OffsetSettings, parse_reset
+from pykclient.consumer.offsets import Offsets, OffsetSettings
 from pykclient.consumer.records import PolledRecords, deserialize
-from pykclient.consumer.subscription import PartitionState, Phase, Position, ResetStrategy, SubscriptionKind
+from pykclient.consumer.subscription import (
+    PartitionState,
+    Phase,
+    Position,
+    ResetStrategy,
+    SubscriptionKind,
+    parse_reset,
+)
 from pykclient.errors import ClientClosed, IllegalStateError, KafkaError, UsageError, WakeupError
 from pykclient.net.client_request import Request
 from pykclient.plugins import RebalanceListener, deserializer_function
@@ -52,8 +60,10 @@ class ConsumerCore:
         self.fetch_settings = _fetch_settings(config)
         self.buffer = FetchBuffer(self.fetch_settings)
         self.subscription = self.buffer.subscription
-        self.cursor: list[Any] | None = None
-        """[state, records, index] while the user iterates."""
+        self.iteration: Iteration | None = None
+        """While the user iterates."""
+        self.close_wanted = False
+        """close() came in the middle of another call of the same thread (a signal handler): at its end."""
         self._wakeups = 0
         self._key = None if config.key_deserializer is None else deserializer_function(config.key_deserializer)
         self._value = None if config.value_deserializer is None else deserializer_function(config.value_deserializer)
@@ -95,7 +105,7 @@ class ConsumerCore:
 
     def check(self) -> None:
         """Raise when this consumer can no longer be used."""
-        if self.closed:
+        if self.closed or self.close_wanted:
             raise ClientClosed("the consumer is closed; make a new one")
         self.engine.check_usable()
 
@@ -177,8 +187,11 @@ class ConsumerCore:
 
     def begin_poll(self) -> None:
         """The user asks for more: what was handed out counts as processed from here on."""
-        self.cursor = None
-        self.buffer.came_back()
+        with self.subscription.lock:
+            iteration, self.iteration = self.iteration, None
+            if iteration is not None:
+                iteration.give_back()
+            self.buffer.came_back()
         if self.subscription.kind is SubscriptionKind.NONE:
             raise IllegalStateError("nothing to poll: subscribe() or assign() first")
         self.auto_commit.polled()
@@ -199,8 +212,9 @@ class ConsumerCore:
         with self.subscription.lock:
             for state in self.subscription.in_phase(Phase.STUCK):
                 if state.error is not None:
-                    error, state.error = state.error, None
-                    raise error
+                    # Look again at the next poll: others may be stuck too, and this one until the user decides.
+                    self.buffer.attention = True
+                    raise state.tell()
         return self.membership.process() if self.membership.needs_user() else None
 
     def take(self, records_max: int | None) -> PolledRecords:
@@ -217,6 +231,14 @@ class ConsumerCore:
             except Exception:
                 logger.exception("interceptor %s: on_consume raised; going on without it", type(interceptor).__name__)
         return PolledRecords(records)
+
+    def iterate(self, polled: PolledRecords) -> Iteration:
+        """Hand these out one by one; until the end of it, only those behind the one in hand count as processed."""
+        with self.subscription.lock:
+            states = self.subscription.partitions
+            rows = [(states[tp], states[tp].version, records) for tp, records in polled.items() if tp in states]
+            self.iteration = Iteration(rows)
+        return self.iteration
 
     def _step_back(self, topic_partition: TopicPartition, offset: int) -> None:
         """A record could not be read: the position goes back to it, so that nothing behind it is lost."""
@@ -240,18 +262,22 @@ class ConsumerCore:
         target = OffsetAndMetadata(offset) if isinstance(offset, int) else offset
         if target.offset < 0:
             raise UsageError(f"offset {target.offset} is negative; use seek_to_beginning() or seek_to_end()")
-        self.cursor = None
         with self.subscription.lock:
-            self.subscription.state(TopicPartition(*partition)).seek(Position(target.offset, target.leader_epoch))
+            state = self.subscription.state(TopicPartition(*partition))
+            state.seek(Position(target.offset, target.leader_epoch))
+            if self.iteration is not None:
+                self.iteration.drop(state)
         self.engine.wake()
 
     def seek_by(self, strategy: ResetStrategy, partitions: Iterable[TopicPartition]) -> None:
         """Read on from where the strategy says."""
-        self.cursor = None
         with self.subscription.lock:
             named = [TopicPartition(*tp) for tp in partitions]
             for tp in named or list(self.subscription.partitions):
-                self.subscription.state(tp).request_reset(strategy)
+                state = self.subscription.state(tp)
+                state.request_reset(strategy)
+                if self.iteration is not None:
+                    self.iteration.drop(state)
         self.engine.wake()
 
     def known_position(self, tp: TopicPartition) -> int | None:
@@ -268,22 +294,22 @@ class ConsumerCore:
     def current(self, state: PartitionState) -> Position:
         """The position as the user sees it: while iterating, just behind the record in hand."""
         assert state.position is not None
-        cursor = self.cursor
-        if cursor is not None:
-            if cursor[0] is state:
-                record = cursor[1][cursor[2]]
-                return Position(record.offset + 1, record.leader_epoch)
-            return state.consumed or state.position
-        return state.position
+        if self.iteration is None:
+            return state.position
+        record = self.iteration.in_hand(state)
+        if record is not None:
+            return Position(record.offset + 1, record.leader_epoch)
+        return state.consumed or state.position
 
     def consumed(self) -> dict[TopicPartition, OffsetAndMetadata]:
         """What may be committed automatically. Any thread."""
         with self.subscription.lock:
             offsets = self.subscription.committable(handed_out=False)
-            cursor = self.cursor
-            if cursor is not None and cursor[0].topic_partition in offsets:
-                record = cursor[1][cursor[2]]
-                offsets[cursor[0].topic_partition] = OffsetAndMetadata(record.offset, "", record.leader_epoch)
+            state = None if self.iteration is None else self.iteration.state
+            if self.iteration is not None and state is not None and state.topic_partition in offsets:
+                record = self.iteration.in_hand(state)
+                if record is not None:
+                    offsets[state.topic_partition] = OffsetAndMetadata(record.offset, "", record.leader_epoch)
             return offsets
 
     def set_paused(self, partitions: Iterable[TopicPartition], paused: bool) -> None:
@@ -422,7 +448,7 @@ class ConsumerCore:
     def last_things(self, *, commit_handed_out: bool) -> Operation[None]:
         """Before the end: a last commit, and out of the group."""
         if self.config.enable_auto_commit and self.config.group_id is not None:
-            if commit_handed_out and self.cursor is None:
+            if commit_handed_out and self.iteration is None:
                 self.buffer.came_back()
             try:
                 yield from self.offsets.commit(self.consumed())
@@ -455,6 +481,7 @@ def _offset_settings(config: ConsumerConfig) -> OffsetSettings:
         read_committed=config.isolation_level == "read_committed",
         retry_backoff_s=config.retry_backoff_ms / 1000,
         retry_backoff_max_s=config.retry_backoff_max_ms / 1000,
+        request_timeout_s=config.request_timeout_ms / 1000,
     )
 
 

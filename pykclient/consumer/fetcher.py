@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -24,6 +24,7 @@ from pykclient.errors import (
     BrokerError,
     ConcurrentUseError,
     CorruptMessage,
+    CorruptRecordError,
     KafkaError,
     OffsetOutOfRange,
     TopicAuthorizationFailed,
@@ -89,6 +90,8 @@ class FetchBuffer:
         """The polling thread must look at more than records: a rebalance, an error, a wake-up."""
         self.on_news: Callable[[], None] = lambda: None
         """Called, on any thread, when there may be something to take or to look at: how the asyncio face waits."""
+        self.until: Mapping[TopicPartition, int] | None = None
+        """Where the user means to stop for now; nothing is fetched ahead beyond it."""
         self.on_room: Callable[[], None] = lambda: None
         """Called when a partition has room to be fetched again."""
 
@@ -115,6 +118,12 @@ class FetchBuffer:
             if state.buffered and not state.paused and not state.revoking and state.phase is Phase.FETCHING
         ]
 
+    def stop_at(self, until: Mapping[TopicPartition, int] | None) -> None:
+        """Fetch up to these offsets, or without end."""
+        if until != self.until:
+            self.until = until
+            self.on_room()
+
     def filled(self) -> list[PartitionState]:
         """Partitions that have something to hand out, another one first each time."""
         with self._lock:
@@ -128,6 +137,7 @@ class FetchBuffer:
 
         An error in a batch is raised only when nothing else was taken; the position then stays in front of it.
         """
+        self.stop_at(None)
         taken: dict[TopicPartition, ConsumerRecords] = {}
         left = records_max
         while left > 0:
@@ -137,7 +147,9 @@ class FetchBuffer:
             if not filled:
                 break
             start = self._rounds % len(filled)
-            for state in filled[start:] + filled[:start]:
+            # A batch is decoded as a whole: what is left of one goes first, so that few lie about decoded.
+            order = sorted(filled[start:] + filled[:start], key=_nothing_left_over)
+            for state in order:
                 try:
                     left -= self._take_batch(state, left, taken)
                 except KafkaError:
@@ -163,12 +175,19 @@ class FetchBuffer:
                 decoded = part.decode_next(
                     offset, check_crcs=settings.check_crcs, bytes_max=settings.decompressed_bytes_max
                 )
-        except KafkaError:
+        except KafkaError as error:
             with self._lock:
-                if state.version == version and state.position is not None:
-                    # The next fetch brings the batch again, which heals a bit that was flipped on the way.
-                    state.seek(state.position)
+                if state.version != version or state.position is None:
+                    return 0
+                # The next fetch brings the batch again, which heals a bit that was flipped on the way. The user hears
+                # of it when that did not help.
+                again = isinstance(error, CorruptRecordError) and state.corrupt_at != state.position.offset
+                state.corrupt_at = state.position.offset
+                state.seek(state.position)
             self.on_room()
+            if again:
+                logger.warning("%s: fetching again: %s", state.topic_partition, error)
+                return 0
             raise
         with self._lock:
             if state.version != version or self.subscription.partitions.get(state.topic_partition) is not state:
@@ -216,6 +235,14 @@ class FetchBuffer:
         """It ends."""
         with self._lock:
             self._users -= 1
+
+    def in_use_here(self) -> bool:
+        """Whether this thread is inside a public method. Takes no lock: asked by signal handlers."""
+        return self._users > 0 and self._user == threading.get_ident()
+
+    def used_here_last(self) -> bool:
+        """Whether no other thread used the consumer last: what that one holds is not ours to call processed."""
+        return self._user in (0, threading.get_ident())
 
     def came_back(self) -> None:
         """The user asked for more: all that was handed out counts as consumed."""
@@ -276,13 +303,14 @@ class Fetcher:
         settings = self._settings
         by_node: dict[int, dict[TopicPartition, Wanted]] = {}
         wake_at = math.inf
+        until = self._buffer.until
         for tp, state in self._buffer.subscription.partitions.items():
             if not state.fetchable or state.position is None:
                 continue
             if state.retry_at > now:
                 wake_at = min(wake_at, state.retry_at)
                 continue
-            if len(state.buffered) >= AHEAD_FETCHES:
+            if len(state.buffered) >= AHEAD_FETCHES or (until is not None and state.fetch_offset >= until.get(tp, 0)):
                 continue
             leader = cluster.leader(tp)
             if leader is None:
@@ -386,7 +414,7 @@ class Fetcher:
         if hints:
             nodes = [Node(e.node_id, e.host, e.port, e.rack) for e in response.node_endpoints]
             self._metadata.apply_leader_hints(hints, nodes)
-        if filled:
+        if filled or self._buffer.attention:
             self._buffer.wake()
 
     def _still_ours(self, state: PartitionState) -> bool:
@@ -457,7 +485,8 @@ class Fetcher:
         failure: BrokerError = error(topic=topic, partition=partition, offset=state.fetch_offset)
         if issubclass(error, TopicAuthorizationFailed):
             logger.warning("%s: not allowed to read", state.topic_partition)
-        state.stuck(failure)
+        state.retry_at = self._now + self._settings.retry_backoff_s
+        state.stuck(failure, retry=True)
         self._buffer.attention = True
 
     # ---- gray failure ----
@@ -476,6 +505,10 @@ class Fetcher:
             # Nothing is lost by asking again elsewhere: a fetch changes nothing.
             self._network.disconnect(node_id, f"no answer to a fetch for {now - silent_since:.1f} s", Channel.FETCH)
         return wake_at
+
+
+def _nothing_left_over(state: PartitionState) -> bool:
+    return not (state.buffered and state.buffered[0].leftover)
 
 
 def _topics(plan: FetchPlan) -> list[FetchTopic]:

@@ -22,6 +22,7 @@ from pykclient.errors import (
     BrokerError,
     CommitFailed,
     FencedInstanceId,
+    FencedMemberEpoch,
     IllegalGeneration,
     KafkaConnectionError,
     KafkaError,
@@ -69,7 +70,17 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 # These say that we are not, or no longer, the member we think we are: the membership must hear of it.
-LOST_MEMBERSHIP = (UnknownMemberId, IllegalGeneration, FencedInstanceId, StaleMemberEpoch, RebalanceInProgress)
+LOST_MEMBERSHIP = (
+    UnknownMemberId,
+    IllegalGeneration,
+    FencedInstanceId,
+    FencedMemberEpoch,
+    StaleMemberEpoch,
+    RebalanceInProgress,
+)
+# Brokers answer these requests at once, so silence means that something is broken. It grows with every attempt, up to
+# request_timeout_ms, for a broker that is merely slow.
+ANSWER_PATIENCE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,28 +92,7 @@ class OffsetSettings:
     read_committed: bool
     retry_backoff_s: float
     retry_backoff_max_s: float
-
-
-def parse_reset(policy: str) -> ResetStrategy:
-    """auto_offset_reset as a strategy. ``by_duration:PnDTnHnMnS`` goes back that long from now."""
-    if policy.startswith("by_duration:"):
-        return ResetStrategy(policy, duration_ms=duration_ms(policy.partition(":")[2]))
-    return {"earliest": EARLIEST, "latest": LATEST, "none": NONE}[policy]
-
-
-def duration_ms(text: str) -> int:
-    """Milliseconds of an ISO 8601 duration in days, hours, minutes and seconds; its form was checked before."""
-    total, number, in_time = 0.0, "", False
-    units = {("D", False): 86400.0, ("H", True): 3600.0, ("M", True): 60.0, ("S", True): 1.0}
-    for sign in text.upper().lstrip("P"):
-        if sign == "T":
-            in_time = True
-        elif sign in "DHMS":
-            total += float(number) * units[sign, in_time]
-            number = ""
-        else:
-            number += sign
-    return int(total * 1000)
+    request_timeout_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +195,7 @@ class Offsets:
     def _all_stuck(self, error: BrokerError) -> None:
         with self._buffer.subscription.lock:
             for state in list(self._buffer.subscription.in_phase(Phase.INITIALIZING)):
-                state.stuck(error)
+                state.stuck(error, retry=True)
         self._buffer.wake(attention=True)
 
     def _initialize(self) -> Operation[None]:
@@ -216,7 +206,12 @@ class Offsets:
             return
         committed: dict[TopicPartition, OffsetAndMetadata] = {}
         if self._settings.group_id is not None:
-            committed = yield from self.fetch_committed(list(waiting), once=True)
+            try:
+                committed = yield from self.fetch_committed(list(waiting))
+            except LOST_MEMBERSHIP as error:
+                # The membership finds out who we are now; the next round asks again, if these are still ours then.
+                logger.info("committed offsets: %s; asking again", error)
+                return
         with self._buffer.subscription.lock:
             for tp, state in waiting.items():
                 if state.phase is not Phase.INITIALIZING:
@@ -243,6 +238,10 @@ class Offsets:
             for state, version, strategy in waiting:
                 answer = found.get(state.topic_partition)
                 if answer is None or state.version != version or strategy is None:
+                    continue
+                if answer.offset < 0:
+                    # No record is that young: what comes next is what was asked for.
+                    state.request_reset(LATEST)
                     continue
                 state.seek(Position(answer.offset, None))
                 logger.info("%s: reset to offset %d (%s)", state.topic_partition, answer.offset, strategy.name)
@@ -306,7 +305,9 @@ class Offsets:
             )
         request = OffsetForLeaderEpochRequest(replica_id=-1, topics=list(topics.values()))
         response = yield from call(
-            Request[OffsetForLeaderEpochResponse](request, node_id=node_id, channel=Channel.COORDINATOR)
+            Request[OffsetForLeaderEpochResponse](
+                request, node_id=node_id, channel=Channel.COORDINATOR, timeout_s=self._patience(self._attempts)
+            )
         )
         answers = {TopicPartition(t.topic, p.partition): p for t in response.topics for p in t.partitions}
         with self._buffer.subscription.lock:
@@ -366,7 +367,9 @@ class Offsets:
                 else:
                     by_node.setdefault(leader[0], {})[tp] = timestamp
             for node_id, wanted in by_node.items():
-                answers = yield from self._list_offsets_at(node_id, wanted)
+                answers = yield from self._list_offsets_at(
+                    node_id, wanted, self._patience(self._attempts if once else attempts)
+                )
                 for tp, answer in answers.items():
                     if self._take_listed(tp, answer, once=once):
                         epoch = answer.leader_epoch if answer.leader_epoch >= 0 else None
@@ -393,12 +396,12 @@ class Offsets:
             with self._buffer.subscription.lock:
                 state = self._buffer.subscription.partitions.get(tp)
                 if state is not None:
-                    state.stuck(error(topic=tp.topic, partition=tp.partition))
+                    state.stuck(error(topic=tp.topic, partition=tp.partition), retry=True)
                     self._buffer.attention = True
         return False
 
     def _list_offsets_at(
-        self, node_id: int, wanted: Mapping[TopicPartition, int]
+        self, node_id: int, wanted: Mapping[TopicPartition, int], timeout_s: float
     ) -> Operation[dict[TopicPartition, ListOffsetsPartitionResponse]]:
         topics: dict[str, ListOffsetsTopic] = {}
         for tp, timestamp in wanted.items():
@@ -415,7 +418,7 @@ class Offsets:
         )
         try:
             response = yield from call(
-                Request[ListOffsetsResponse](request, node_id=node_id, channel=Channel.COORDINATOR)
+                Request[ListOffsetsResponse](request, node_id=node_id, channel=Channel.COORDINATOR, timeout_s=timeout_s)
             )
         except (KafkaConnectionError, KafkaTimeoutError):
             self._metadata.request_update(topics)
@@ -425,7 +428,7 @@ class Offsets:
     # ---- committed offsets -------------------------------------------------------------------------------------------
 
     def fetch_committed(
-        self, partitions: Iterable[TopicPartition], *, once: bool = False
+        self, partitions: Iterable[TopicPartition]
     ) -> Operation[dict[TopicPartition, OffsetAndMetadata]]:
         """What the group committed; partitions without are left out. Waits for open transactions to end
         (require_stable)."""
@@ -455,16 +458,21 @@ class Offsets:
                 group.member_id, group.member_epoch = identity.member_id, identity.generation_id
             return OffsetFetchRequest(groups=[group], require_stable=True)
 
-        response = yield from self._ask_coordinator(
-            lambda node: Request[OffsetFetchResponse](
-                api_key=ApiKey.OFFSET_FETCH,
-                build=build,
-                node_id=node,
-                channel=Channel.COORDINATOR,
-                version_max=10 if by_id else 9,
-            ),
-            _fetch_error,
-        )
+        try:
+            response = yield from self._ask_coordinator(
+                lambda node, timeout_s: Request[OffsetFetchResponse](
+                    api_key=ApiKey.OFFSET_FETCH,
+                    build=build,
+                    node_id=node,
+                    channel=Channel.COORDINATOR,
+                    version_max=10 if by_id else 9,
+                    timeout_s=timeout_s,
+                ),
+                _fetch_error,
+            )
+        except LOST_MEMBERSHIP as error:
+            self._lost_membership(error)
+            raise
         return self._committed_in(response)
 
     def _committed_in(self, response: OffsetFetchResponse) -> dict[TopicPartition, OffsetAndMetadata]:
@@ -513,12 +521,13 @@ class Offsets:
 
         try:
             yield from self._ask_coordinator(
-                lambda node: Request[OffsetCommitResponse](
+                lambda node, timeout_s: Request[OffsetCommitResponse](
                     api_key=ApiKey.OFFSET_COMMIT,
                     build=build,
                     node_id=node,
                     channel=Channel.COORDINATOR,
                     version_max=10 if by_id else 9,
+                    timeout_s=timeout_s,
                 ),
                 lambda response: next((p.error_code for t in response.topics for p in t.partitions if p.error_code), 0),
             )
@@ -530,7 +539,9 @@ class Offsets:
                 group_id=identity.group_id,
             ) from error
 
-    def _ask_coordinator(self, request: Callable[[int], Request[T]], error_code: Callable[[T], int]) -> Operation[T]:
+    def _ask_coordinator(
+        self, request: Callable[[int, float], Request[T]], error_code: Callable[[T], int]
+    ) -> Operation[T]:
         """Until the coordinator answers for good; the caller's time-out ends it otherwise."""
         group_id = self._settings.group_id
         assert group_id is not None, "only groups have a coordinator"
@@ -538,7 +549,7 @@ class Offsets:
         while True:
             try:
                 node = yield from self._coordinators.find(CoordinatorKind.GROUP, group_id)
-                response = yield from call(request(node))
+                response = yield from call(request(node, self._patience(attempts)))
                 code = error_code(response)
                 if code == 0:
                     return response
@@ -554,6 +565,9 @@ class Offsets:
                     self._metadata.request_update()
             yield from sleep(self._pause(attempts))
             attempts += 1
+
+    def _patience(self, attempts: int) -> float:
+        return min(ANSWER_PATIENCE_S * 2.0 ** min(attempts, 16), self._settings.request_timeout_s)
 
     def _pause(self, attempts: int) -> float:
         return min(self._settings.retry_backoff_s * 2.0 ** min(attempts, 16), self._settings.retry_backoff_max_s)
@@ -573,4 +587,4 @@ def _fetch_error(response: OffsetFetchResponse) -> int:
     return response.error_code or next((p.error_code for t in response.topics for p in t.partitions if p.error_code), 0)
 
 
-__all__ = ["OffsetSettings", "Offsets", "OutOfRange", "parse_reset"]
+__all__ = ["OffsetSettings", "Offsets", "OutOfRange"]

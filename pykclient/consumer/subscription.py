@@ -39,6 +39,28 @@ LATEST = ResetStrategy("latest", timestamp=-1)
 NONE = ResetStrategy("none")
 
 
+def parse_reset(policy: str) -> ResetStrategy:
+    """auto_offset_reset as a strategy. ``by_duration:PnDTnHnMnS`` goes back that long from now."""
+    if policy.startswith("by_duration:"):
+        return ResetStrategy(policy, duration_ms=duration_ms(policy.partition(":")[2]))
+    return {"earliest": EARLIEST, "latest": LATEST, "none": NONE}[policy]
+
+
+def duration_ms(text: str) -> int:
+    """Milliseconds of an ISO 8601 duration in days, hours, minutes and seconds; its form was checked before."""
+    total, number, in_time = 0.0, "", False
+    units = {("D", False): 86400.0, ("H", True): 3600.0, ("M", True): 60.0, ("S", True): 1.0}
+    for sign in text.upper().lstrip("P"):
+        if sign == "T":
+            in_time = True
+        elif sign in "DHMS":
+            total += float(number) * units[sign, in_time]
+            number = ""
+        else:
+            number += sign
+    return int(total * 1000)
+
+
 class Phase(enum.Enum):
     """Where a partition is on the way to being read."""
 
@@ -46,7 +68,7 @@ class Phase(enum.Enum):
     RESETTING = "asks the leader for the offset that a reset means"
     VALIDATING = "the leader changed; asks it whether our position still is in its log (KIP-320)"
     FETCHING = "has a valid position"
-    STUCK = "cannot go on without the user: the error is raised by the next poll"
+    STUCK = "cannot go on: the error is raised by every poll until the user decides, or until another attempt succeeds"
 
 
 LEGAL: dict[Phase, frozenset[Phase]] = {
@@ -54,7 +76,7 @@ LEGAL: dict[Phase, frozenset[Phase]] = {
     Phase.RESETTING: frozenset({Phase.RESETTING, Phase.FETCHING, Phase.VALIDATING, Phase.STUCK}),
     Phase.VALIDATING: frozenset({Phase.VALIDATING, Phase.FETCHING, Phase.RESETTING, Phase.STUCK}),
     Phase.FETCHING: frozenset({Phase.FETCHING, Phase.RESETTING, Phase.VALIDATING, Phase.STUCK}),
-    Phase.STUCK: frozenset({Phase.STUCK, Phase.RESETTING, Phase.VALIDATING, Phase.FETCHING}),
+    Phase.STUCK: frozenset({Phase.STUCK, Phase.INITIALIZING, Phase.RESETTING, Phase.VALIDATING, Phase.FETCHING}),
 }
 
 
@@ -89,6 +111,10 @@ class PartitionState:
     leader_epoch: int = -1
     """The leader's epoch when the position was last known to be valid under it."""
     error: Exception | None = None
+    retry_phase: Phase | None = None
+    """Where to go on from when the user has heard of the error; None: the user must seek."""
+    corrupt_at: int = -1
+    """A batch that was damaged here has been asked for again."""
 
     def to(self, phase: Phase) -> None:
         """The only way to change phase."""
@@ -122,12 +148,25 @@ class PartitionState:
         self.preferred_replica = None
         self.to(Phase.RESETTING)
 
-    def stuck(self, error: Exception) -> None:
-        """Only the user can decide; the next poll raises."""
+    def stuck(self, error: Exception, *, retry: bool = False) -> None:
+        """Polls raise: until the user decides, or, with ``retry``, for as long as trying again fails."""
         self.version += 1
         self.drop_buffered()
+        if self.phase is not Phase.STUCK:
+            self.retry_phase = self.phase if retry else None
         self.error = error
         self.to(Phase.STUCK)
+
+    def tell(self) -> Exception:
+        """The error, for the user; what may be tried again is tried again from here on."""
+        error = self.error
+        assert error is not None, "something to tell"
+        if self.retry_phase is not None:
+            self.error = None
+            if self.position is not None:
+                self.fetch_offset, self.fetch_epoch = self.position
+            self.to(self.retry_phase)
+        return error
 
     @property
     def fetchable(self) -> bool:
@@ -232,4 +271,5 @@ __all__ = [
     "ResetStrategy",
     "Subscription",
     "SubscriptionKind",
+    "parse_reset",
 ]
