@@ -15,6 +15,10 @@ from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 
 
+# A look-up is answered from memory; a broker that takes longer is stuck, and another one knows as well.
+PATIENCE_S = 5.0
+
+
 class CoordinatorKind(enum.IntEnum):
     """What is coordinated, by its number on the wire."""
 
@@ -44,7 +48,9 @@ class Coordinators:
             return known
         response = yield from call(
             Request[FindCoordinatorResponse](
-                api_key=ApiKey.FIND_COORDINATOR, build=lambda version: _question(kind, key, version)
+                api_key=ApiKey.FIND_COORDINATOR,
+                build=lambda version: _question(kind, key, version),
+                timeout_s=PATIENCE_S,
             )
         )
         answer = response.coordinators[0] if response.coordinators else response

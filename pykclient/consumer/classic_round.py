@@ -203,7 +203,7 @@ class ClassicRound:
         )
         response = yield from self._ask(
             Request[JoinGroupResponse](
-                message, node_id=node_id, channel=Channel.COORDINATOR, timeout_s=self._patience_s
+                message, node_id=node_id, channel=Channel.GROUP, timeout_s=self._patience_s
             )
         )
         if response.error_code != 0 and not self.is_abandoned():
@@ -301,7 +301,7 @@ class ClassicRound:
         )
         response = yield from self._ask(
             Request[SyncGroupResponse](
-                message, node_id=node_id, channel=Channel.COORDINATOR, timeout_s=self._patience_s
+                message, node_id=node_id, channel=Channel.GROUP, timeout_s=self._patience_s
             )
         )
         if response.error_code != 0 and not self.is_abandoned():

@@ -27,6 +27,8 @@ class Channel(enum.IntEnum):
     MAIN = 0
     COORDINATOR = 1
     FETCH = 2
+    GROUP = 3
+    """JoinGroup and SyncGroup, which wait for the other members; commits must not stand behind them."""
 
 
 @dataclass(slots=True, eq=False)

@@ -114,11 +114,6 @@ REQUESTS = [
 ]
 
 
-def limit_for(api_key: ApiKey, fault: Fault) -> float:
-    # A search that nobody answers ends with request_timeout_ms; all else has ten seconds.
-    return 35.0 if api_key is ApiKey.FIND_COORDINATOR and isinstance(fault, Hang) else 10.0
-
-
 def recovers(world: World, a: GroupMember, fault: Fault, limit_s: float) -> None:
     """Stable again within ten seconds after the fault, or a typed error of that code was raised. A fatal one is raised
     by every poll from then on, and partitions are let go."""
@@ -144,7 +139,7 @@ def test_first_join_survives_or_says_why_not(protocol: str, api_key: ApiKey, fau
     world = make_world()
     world.faults[api_key] = [fault]
     a = member(world, protocol)
-    recovers(world, a, fault, limit_for(api_key, fault))
+    recovers(world, a, fault, 10.0)
 
 
 @pytest.mark.parametrize(("protocol", "api_key"), REQUESTS, ids=lambda value: getattr(value, "name", value))
@@ -158,7 +153,7 @@ def test_rebalance_survives_or_says_why_not(protocol: str, api_key: ApiKey, faul
         a.context.coordinators.forget(*_group_key())
     world.faults[api_key] = [fault]
     a.subscribe("t", "u")
-    recovers(world, a, fault, limit_for(api_key, fault))
+    recovers(world, a, fault, 10.0)
     if not any(getattr(error, "fatal", False) for error in a.errors):
         world.run(lambda: world.stable() and len(a.assigned) == 6, limit_s=10)
 
