@@ -568,7 +568,7 @@ class RecordAccumulator:
                 target.add_callback(target_index, callback, future)
             batch.callbacks = None
             self._incomplete.pop(batch, None)
-            self._pool.release(batch.buffer)
+            self._give_back(batch)  # not straight to the pool: a part that is split again was never taken from it
 
     def allocate_for_split(self, size: int) -> bytearray:
         """Memory for a part. It may exceed the budget for a moment rather than wait: the Sender must never wait for

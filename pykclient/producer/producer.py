@@ -37,13 +37,13 @@ from pykclient.producer.partitioners import (
     Partitions,
     Random,
     RoundRobin,
-    UniformStickyPartition,
     hash_partitioner,
     random_partitioner,
 )
 from pykclient.producer.queues import AccumulatorSettings, TopicQueues
 from pykclient.producer.sender import Sender, SenderSettings
 from pykclient.producer.transactions import TransactionManager, TransactionSettings
+from pykclient.producer.uniform_sticky import uniform_sticky
 from pykclient.protocol import accel, batch_builder
 from pykclient.protocol.compression import CompressionType
 from pykclient.protocol.murmur2 import partition_for_key
@@ -180,7 +180,7 @@ class KafkaProducer:
                 None if key_bytes is None else partition_for_key(key_bytes, partitions.count)
             )
         if isinstance(configured, str):
-            return self._named_partitioner(configured, random)
+            return self._named_partitioner(configured, random, lambda topic: self._topics.get(topic))
         if isinstance(configured, Partitioner):
             chosen = configured
             return lambda topic, key, key_bytes, value, value_bytes, partitions: chosen.partition(
@@ -193,13 +193,10 @@ class KafkaProducer:
 
     @staticmethod
     def _named_partitioner(
-        name: str, random: Random
+        name: str, random: Random, queues_of: Callable[[str], TopicQueues | None]
     ) -> Callable[[str, Any, bytes | None, Any, bytes | None, Partitions], int | None]:
         if name == "uniform_sticky":
-            sticky: dict[str, UniformStickyPartition] = {}
-            return lambda topic, key, key_bytes, value, value_bytes, partitions: sticky.setdefault(
-                topic, UniformStickyPartition(random)
-            ).choose(partitions)
+            return uniform_sticky(random, queues_of)
         if name == "round_robin":
             counters: dict[str, RoundRobin] = {}
             return lambda topic, key, key_bytes, value, value_bytes, partitions: counters.setdefault(
@@ -495,6 +492,8 @@ class KafkaProducer:
         """Send everything now and wait until each record is delivered or has failed; KafkaTimeoutError names how many
         are left."""
         self._require_usable()
+        if self._engine.on_reactor_thread():
+            raise UsageError("a callback cannot wait for the producer that runs it: call flush() from another thread")
         undelivered = self._accumulator.flush(timeout)
         if undelivered:
             raise KafkaTimeoutError(
@@ -513,7 +512,7 @@ class KafkaProducer:
     def close(self, timeout: float | None = None) -> None:
         """Deliver what is buffered (up to ``timeout`` seconds, by default delivery_timeout_ms), then end.
 
-        Safe to call twice and from any thread. What could not be delivered fails with ClientClosed; one warning says how many.
+        Safe to call twice and from any thread. What is not delivered fails with ClientClosed; a warning says how many.
         """
         if self._closed:
             return

@@ -36,9 +36,10 @@ def split(batch: ProducerBatch, target_bytes: int, accumulator: RecordAccumulato
                 )
                 current.transactional = batch.transactional
                 parts.append((index, current))
-            taken = batch_builder.append(
-                current.buffer, current.limit, record.timestamp, record.key, record.value, headers
-            )
+            # A record larger than the target has a buffer of its own size, with some slack. Were another one let into
+            # that, the part could be the batch that was refused, and splitting would never end.
+            room = current.limit if current.record_count == 0 else target_bytes
+            taken = batch_builder.append(current.buffer, room, record.timestamp, record.key, record.value, headers)
             if taken >= 0:
                 current.record_count = taken + 1
                 break
