@@ -3,6 +3,7 @@
 Thread-safe: any number of threads may call. Methods wait on the caller's thread; operations run on the client's own.
 Rules that hold for every call: about one thing, it gives the result or raises; about several, it gives ``Results``, one
 outcome per item, and raises only what no item caused (no broker, wrong password, an API the broker does not have).
+Longer than most modules because every call is declared here, with its signature and what it promises.
 """
 
 from __future__ import annotations
@@ -12,7 +13,20 @@ from types import TracebackType
 from typing import Any, TypeVar
 from uuid import UUID
 
-from pykclient.admin import acls, cluster, configs, groups, lag, offsets, topics, transactions, users
+from pykclient.admin import (
+    acls,
+    cluster,
+    configs,
+    groups,
+    lag,
+    membership,
+    offsets,
+    share_groups,
+    tokens,
+    topics,
+    transactions,
+    users,
+)
 from pykclient.admin.configs import ConfigChange
 from pykclient.admin.results import Results
 from pykclient.admin.routing import AdminSettings, Office, Session
@@ -25,6 +39,7 @@ from pykclient.admin.types import (
     ConfigResource,
     ConfigResourceType,
     CreatedTopic,
+    DelegationToken,
     DeletedTopic,
     Features,
     FencedProducer,
@@ -44,6 +59,7 @@ from pykclient.admin.types import (
     ResetTarget,
     ScramDeletion,
     ScramUpsertion,
+    ShareOffset,
     TopicDescription,
     TopicListing,
     TransactionDescription,
@@ -277,10 +293,14 @@ class KafkaAdminClient:
         return self._run(lambda s: offsets.alter_group_offsets(s, group_id, new_offsets), timeout)
 
     def delete_group_offsets(
-        self, group_id: str, partitions: Iterable[TopicPartition], *, timeout: float | None = None
+        self,
+        group_id: str,
+        partitions: TopicPartition | Iterable[TopicPartition],
+        *,
+        timeout: float | None = None,
     ) -> Results[TopicPartition, None]:
         """Forget what a group committed in these partitions."""
-        return self._run(lambda s: offsets.delete_group_offsets(s, group_id, partitions), timeout)
+        return self._run(lambda s: offsets.delete_group_offsets(s, group_id, many(partitions)), timeout)
 
     def reset_group_offsets(
         self,
@@ -310,6 +330,24 @@ class KafkaAdminClient:
         """How far a group is behind, per partition: committed, end, lag, age of the oldest unread record, owner. The
         group does not notice. ``with_age=False`` reads no records."""
         return self._run(lambda s: lag.lag(s, group_id, partitions, with_age=with_age), timeout)
+
+    def list_share_group_offsets(
+        self, group_id: str, partitions: Iterable[TopicPartition] | None = None, *, timeout: float | None = None
+    ) -> Results[TopicPartition, ShareOffset]:
+        """Where a share group starts in each partition, and its lag where the broker says."""
+        return self._run(lambda s: share_groups.list_share_group_offsets(s, group_id, partitions), timeout)
+
+    def alter_share_group_offsets(
+        self, group_id: str, new_offsets: Mapping[TopicPartition, int], *, timeout: float | None = None
+    ) -> Results[TopicPartition, None]:
+        """Let a share group without members start elsewhere."""
+        return self._run(lambda s: share_groups.alter_share_group_offsets(s, group_id, new_offsets), timeout)
+
+    def delete_share_group_offsets(
+        self, group_id: str, topic_names: str | Iterable[str], *, timeout: float | None = None
+    ) -> Results[str, None]:
+        """Let a share group without members forget whole topics."""
+        return self._run(lambda s: share_groups.delete_share_group_offsets(s, group_id, many(topic_names)), timeout)
 
     # ---- offsets and records -----------------------------------------------------------------------------------------
 
@@ -422,6 +460,25 @@ class KafkaAdminClient:
         """Moves under way; empty when all have arrived."""
         return self._run(lambda s: cluster.list_partition_reassignments(s, partitions), timeout)
 
+    def unregister_broker(self, node_id: int, *, timeout: float | None = None) -> None:
+        """Forget a broker that is gone for good."""
+        return self._run(lambda s: membership.unregister_broker(s, node_id), timeout)
+
+    def add_raft_voter(
+        self,
+        voter_id: int,
+        directory_id: UUID,
+        endpoints: Mapping[str, tuple[str, int]],
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Let a controller vote (KIP-853); ``endpoints`` are its listeners: name to (host, port)."""
+        return self._run(lambda s: membership.add_raft_voter(s, voter_id, directory_id, endpoints), timeout)
+
+    def remove_raft_voter(self, voter_id: int, directory_id: UUID, *, timeout: float | None = None) -> None:
+        """Take a controller's vote away (KIP-853)."""
+        return self._run(lambda s: membership.remove_raft_voter(s, voter_id, directory_id), timeout)
+
     # ---- rights, users, quotas ---------------------------------------------------------------------------------------
 
     def create_acls(self, new_acls: Acl | Iterable[Acl], *, timeout: float | None = None) -> Results[Acl, None]:
@@ -475,6 +532,37 @@ class KafkaAdminClient:
         """Set quotas, as pairs of entity and values; a value None removes it."""
         return self._run(lambda s: users.alter_quotas(s, changes, validate_only=validate_only), timeout)
 
+    def create_delegation_token(
+        self,
+        *,
+        owner: str | None = None,
+        renewers: Iterable[str] = (),
+        max_lifetime_ms: int | None = None,
+        timeout: float | None = None,
+    ) -> DelegationToken:
+        """A token to log in with, for us or for ``owner`` (``User:name``); ``renewers`` may prolong it."""
+        return self._run(
+            lambda s: tokens.create_token(s, owner=owner, renewers=renewers, max_lifetime_ms=max_lifetime_ms), timeout
+        )
+
+    def describe_delegation_tokens(
+        self, owners: str | Iterable[str] | None = None, *, timeout: float | None = None
+    ) -> list[DelegationToken]:
+        """The tokens we may see; ``owners`` picks those of some principals."""
+        return self._run(lambda s: tokens.describe_tokens(s, None if owners is None else many(owners)), timeout)
+
+    def renew_delegation_token(
+        self, token: DelegationToken, period_ms: int | None = None, *, timeout: float | None = None
+    ) -> int:
+        """Let a token live on (None: the broker's usual period); gives when it expires, in milliseconds."""
+        return self._run(lambda s: tokens.renew_token(s, token.hmac, period_ms), timeout)
+
+    def expire_delegation_token(
+        self, token: DelegationToken, period_ms: int | None = None, *, timeout: float | None = None
+    ) -> int:
+        """Let a token expire after so long (None: now); gives when, in milliseconds."""
+        return self._run(lambda s: tokens.expire_token(s, token.hmac, period_ms), timeout)
+
     # ---- transactions ------------------------------------------------------------------------------------------------
 
     def list_transactions(
@@ -501,10 +589,10 @@ class KafkaAdminClient:
         return self._run(lambda s: transactions.describe_transactions(s, many(transactional_ids)), timeout)
 
     def describe_producers(
-        self, partitions: Iterable[TopicPartition], *, timeout: float | None = None
+        self, partitions: TopicPartition | Iterable[TopicPartition], *, timeout: float | None = None
     ) -> Results[TopicPartition, list[ProducerState]]:
         """The producers that write to partitions, as the leaders know them."""
-        return self._run(lambda s: transactions.describe_producers(s, partitions), timeout)
+        return self._run(lambda s: transactions.describe_producers(s, many(partitions)), timeout)
 
     def find_hanging_transactions(
         self, topic_names: Iterable[str] | None = None, *, older_than_s: float = 900.0, timeout: float | None = None

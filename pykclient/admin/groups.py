@@ -11,6 +11,7 @@ from typing import Any
 
 from pykclient.admin.results import Results
 from pykclient.admin.routing import Brokers, CoordinatorsOf, Session, ask_once, check, every_broker, fan_out, outcome_of
+from pykclient.admin.share_groups import coordinator_node, describe_share, describe_streams
 from pykclient.admin.types import GroupDescription, GroupListing, GroupMember, operations_in
 from pykclient.client.coordinators import CoordinatorKind
 from pykclient.client.engine import Operation
@@ -91,6 +92,14 @@ def describe_groups(
     if left:
         classic = yield from _describe_classic(session, left, include_authorized_operations)
         found.update({group: classic.error(group) or classic[group] for group in classic})
+    for describe in (describe_share, describe_streams):
+        left = [group for group in left if isinstance(found[group], GroupIdNotFound)]
+        if left:
+            try:
+                newer = yield from describe(session, left)
+            except UnsupportedVersion:
+                continue
+            found.update(newer.succeeded)
     return Results({group: found[group] for group in wanted})
 
 
@@ -134,7 +143,7 @@ def _new_group(session: Session, row: Any) -> GroupDescription:
         CONSUMER_PROTOCOL,
         row.assignor_name,
         members,
-        _coordinator(session, row.group_id),
+        coordinator_node(session, row.group_id),
         row.group_epoch,
         row.assignment_epoch,
         operations_in(row.authorized_operations),
@@ -145,11 +154,6 @@ def _partitions(assignment: Assignment) -> frozenset[TopicPartition]:
     return frozenset(
         TopicPartition(row.topic_name, index) for row in assignment.topic_partitions for index in row.partitions
     )
-
-
-def _coordinator(session: Session, group: str) -> Any:
-    node_id = session.office.coordinators.get((CoordinatorKind.GROUP, group))
-    return None if node_id is None else session.office.metadata.cluster.node(node_id)
 
 
 def _describe_classic(
@@ -187,7 +191,7 @@ def _classic_group(session: Session, row: Any) -> GroupDescription:
         row.protocol_type,
         row.protocol_data,
         tuple(_classic_member(member, consumers) for member in row.members),
-        _coordinator(session, row.group_id),
+        coordinator_node(session, row.group_id),
         authorized_operations=operations_in(row.authorized_operations),
     )
 

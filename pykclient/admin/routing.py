@@ -32,6 +32,7 @@ from pykclient.errors import (
     NotCoordinator,
     NotLeaderOrFollower,
     OffsetNotAvailable,
+    ProtocolError,
     ReplicaNotAvailable,
     ThrottlingQuotaExceeded,
     UnknownLeaderEpoch,
@@ -126,11 +127,17 @@ class Session:
             request.timeout_s = self.request_timeout_s(at)
             self.office.network.send(request, at)
         outcomes: list[R | KafkaError] = []
-        for request in requests:
-            try:
-                outcomes.append((yield from wait(request.completion)))
-            except KafkaError as error:
-                outcomes.append(error)
+        try:
+            for request in requests:
+                try:
+                    outcomes.append((yield from wait(request.completion)))
+                except KafkaError as error:
+                    outcomes.append(error)
+        finally:
+            # A call that was given up must not send later what still stands in line.
+            for request in requests:
+                if not request.completion.done:
+                    request.completion.withdraw()
         return outcomes
 
 
@@ -459,7 +466,7 @@ def _round(
             if item in read_rows:
                 answers[item] = read_rows[item]
             else:
-                answers[item] = KafkaError("the broker's answer does not mention this item")
+                answers[item] = ProtocolError("the broker's answer does not mention this item")
     return answers
 
 

@@ -6,7 +6,7 @@ the topic and who leads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -58,15 +58,15 @@ from pykclient.protocol.messages.describe_topic_partitions import (
     TopicRequest,
 )
 from pykclient.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
-from pykclient.types import Node
+from pykclient.types import Node, TopicPartition
 
 ZERO_UUID = UUID(int=0)
 PAGE_PARTITIONS = 2000
 
 
 def many(items: object) -> list[Any]:
-    """One item or several, as a list: a name is not taken for a list of letters."""
-    if isinstance(items, Iterable) and not isinstance(items, (str, bytes)):
+    """One item or several, as a list: neither a name nor a partition is taken for a list."""
+    if isinstance(items, Iterable) and not isinstance(items, (str, bytes, TopicPartition)):
         return list(items)
     return [items]
 
@@ -136,27 +136,52 @@ def _created(row: CreatableTopicResult) -> CreatedTopic:
 def wait_served(session: Session, partitions: Mapping[str, int]) -> Operation[dict[str, KafkaError]]:
     """Until each broker knows all topics with at least so many partitions, each with a leader; those late at the end of
     the call's time, with their error."""
+    return (
+        yield from _wait_everywhere(
+            session,
+            list(partitions),
+            lambda answer, name: _serves(answer, name, partitions[name]),
+            "made; some broker did not serve it",
+        )
+    )
+
+
+def wait_gone(session: Session, names: Sequence[str]) -> Operation[dict[str, KafkaError]]:
+    """Until no broker knows them; those still known, with their error."""
+    return (
+        yield from _wait_everywhere(
+            session,
+            names,
+            lambda answer, name: not isinstance(answer, KafkaError) and not _serves(answer, name, 1),
+            "deleted; some broker still knew it",
+        )
+    )
+
+
+def _wait_everywhere(
+    session: Session,
+    names: Sequence[str],
+    satisfied: Callable[[MetadataResponse | KafkaError, str], bool],
+    complaint: str,
+) -> Operation[dict[str, KafkaError]]:
     attempts = 0
-    names = sorted(partitions)
-    while True:
+    left = sorted(names)
+    while left:
         brokers = yield from every_broker(session)
-        message = MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names])
+        message = MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in left])
         message.allow_auto_topic_creation = False
         answers = yield from session.gather(
             [Request[MetadataResponse](message, node_id=node_id, version_min=4) for node_id in brokers]
         )
-        late = {name for answer in answers for name in names if not _serves(answer, name, partitions[name])}
-        if not late:
-            return {}
+        left = [name for name in left if not all(satisfied(answer, name) for answer in answers)]
         at = yield from now()
         pause_s = session.pause_s(attempts) / 4
-        if at + pause_s >= session.deadline:
-            return {
-                name: KafkaTimeoutError(f"made; some broker did not serve it after {session.timeout_s:g} s", topic=name)
-                for name in late
-            }
-        yield from sleep(pause_s)
+        if left and at + pause_s >= session.deadline:
+            return {name: KafkaTimeoutError(f"{complaint} after {session.timeout_s:g} s", topic=name) for name in left}
+        if left:
+            yield from sleep(pause_s)
         attempts += 1
+    return {}
 
 
 def _serves(answer: MetadataResponse | KafkaError, name: str, partition_count: int) -> bool:
@@ -205,27 +230,13 @@ def delete_topics(
 
     results = yield from fan_out(session, wanted, route=Controller(), ask=ask, read=read)
     if wait:
-        yield from _wait_gone(session, [gone.name for gone in results.succeeded.values() if gone.name is not None])
-    return results
-
-
-def _wait_gone(session: Session, names: Sequence[str]) -> Operation[None]:
-    attempts = 0
-    while names:
-        brokers = yield from every_broker(session)
-        message = MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names])
-        message.allow_auto_topic_creation = False
-        answers = yield from session.gather(
-            [Request[MetadataResponse](message, node_id=node_id, version_min=4) for node_id in brokers]
+        late = yield from wait_gone(
+            session, [gone.name for gone in results.succeeded.values() if gone.name is not None]
         )
-        if not any(_serves(answer, name, 1) for answer in answers for name in names):
-            return
-        at = yield from now()
-        pause_s = session.pause_s(attempts) / 4
-        if at + pause_s >= session.deadline:
-            raise KafkaTimeoutError(f"deleted, but still known to some broker after {session.timeout_s:g} s")
-        yield from sleep(pause_s)
-        attempts += 1
+        return Results(
+            {item: results.error(item) or late.get(results[item].name or "") or results[item] for item in results}
+        )
+    return results
 
 
 # ---- partitions ----

@@ -6,6 +6,7 @@ Names follow Kafka's own; numbers of the wire stay inside the enums.
 from __future__ import annotations
 
 import enum
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -264,6 +265,14 @@ class PartitionLag:
     metadata: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ShareOffset:
+    """Where a share group starts in a partition; None: nowhere yet. ``lag`` None: the broker does not say."""
+
+    start: int | None
+    lag: int | None
+
+
 # ---- offsets ----
 
 
@@ -480,6 +489,25 @@ class ScramDeletion:
 
 QuotaEntity = Mapping[str, "str | None"]
 """Whose quota: ``{"user": "alice", "client-id": None}``; None is the default of that kind (``ip`` is the third)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationToken:
+    """A token: log in with SCRAM, ``sasl_username=token_id``, ``sasl_password=password``, ``sasl_token_auth=True``.
+    Times in milliseconds since the epoch."""
+
+    token_id: str
+    hmac: bytes = field(repr=False)
+    owner: str
+    issued: int
+    expires: int
+    expires_at_the_latest: int
+    renewers: tuple[str, ...] = ()
+
+    @property
+    def password(self) -> str:
+        """The HMAC as brokers expect it for a password."""
+        return b64encode(self.hmac).decode()
 
 
 # ---- transactions ----

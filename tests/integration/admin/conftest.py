@@ -21,9 +21,21 @@ T = TypeVar("T")
 CONFIG = {
     "group.initial.rebalance.delay.ms": "0",
     "group.consumer.heartbeat.interval.ms": "200",
-    "super.users": "User:ANONYMOUS",
+    "super.users": "User:ANONYMOUS;User:root",
 }
+ROOT = {"sasl_mechanism": "PLAIN", "sasl_username": "root", "sasl_password": "root-secret"}
+# Two doors: one for anybody, whose name is ANONYMOUS, and one for those who log in.
 REAL_CONFIG = {
+    "listener.security.protocol.map": "CLIENT:SASL_PLAINTEXT,DIRECT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512,SCRAM-SHA-256",
+    "listener.name.client.plain.sasl.jaas.config": "org.apache.kafka.common.security.plain.PlainLoginModule required "
+    'user_root="root-secret";',
+    **{
+        f"listener.name.client.scram-sha-{size}.sasl.jaas.config": "org.apache.kafka.common.security.scram."
+        "ScramLoginModule required;"
+        for size in (256, 512)
+    },
+    "delegation.token.secret.key": "of the test alone",
     "group.consumer.min.heartbeat.interval.ms": "100",
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "early.start.listeners": "CONTROLLER",
@@ -38,9 +50,14 @@ class Stage:
 
     bootstrap_servers: str
     real: RealKafka | None
+    login_servers: str
 
     def admin(self) -> KafkaAdminClient:
         return KafkaAdminClient(bootstrap_servers=self.bootstrap_servers)
+
+    def login(self, **credentials: object) -> KafkaAdminClient:
+        """Through the door where one says who one is."""
+        return KafkaAdminClient(bootstrap_servers=self.login_servers, security_protocol="SASL_PLAINTEXT", **credentials)
 
     def producer(self, **options: object) -> KafkaProducer:
         return KafkaProducer(bootstrap_servers=self.bootstrap_servers, **options)
@@ -52,8 +69,9 @@ class Stage:
 @pytest.fixture(scope="session")
 def embedded_stage() -> Iterator[Stage]:
     options: dict[str, Any] = {**CONFIG, "authorizer.enable": "true"}
-    with EmbeddedCluster(brokers=3, **options) as cluster:
-        yield Stage(cluster.bootstrap_servers, None)
+    users = {"root": "root-secret"}
+    with EmbeddedCluster(brokers=3, listeners="PLAINTEXT,SASL_PLAINTEXT", users=users, **options) as cluster:
+        yield Stage(cluster.bootstrap_servers, None, cluster.bootstrap_for("SASL_PLAINTEXT"))
 
 
 @pytest.fixture(scope="session")
@@ -63,7 +81,7 @@ def real_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     disks: pathlib.Path = tmp_path_factory.mktemp("disks")
     options = {**CONFIG, **REAL_CONFIG, "log.dirs": f"{disks / 'one'},{disks / 'two'}"}
     with RealKafka(config=options) as kafka:
-        yield Stage(kafka.bootstrap_servers, kafka)
+        yield Stage(kafka.direct_bootstrap_servers, kafka, kafka.bootstrap_servers)
 
 
 @pytest.fixture(params=["embedded", pytest.param("real", marks=pytest.mark.real_kafka)])

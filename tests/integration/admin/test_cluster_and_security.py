@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 
 import pytest
@@ -21,6 +22,10 @@ from pykclient.admin import (
 )
 from pykclient.client.engine import Operation, call
 from pykclient.errors import (
+    BrokerError,
+    BrokerIdNotRegistered,
+    DelegationTokenNotFound,
+    DelegationTokenRequestNotAllowed,
     InvalidReplicaAssignment,
     InvalidUpdateVersion,
     KafkaError,
@@ -40,7 +45,7 @@ from pykclient.protocol.messages.produce import (
     TopicProduceData,
 )
 from pykclient.protocol.records import encode_batch
-from tests.integration.admin.conftest import Stage, eventually, fill
+from tests.integration.admin.conftest import ROOT, Stage, eventually, fill
 
 
 def test_cluster_names_its_brokers(admin: KafkaAdminClient) -> None:
@@ -151,7 +156,7 @@ def test_rights_are_granted_found_and_withdrawn(admin: KafkaAdminClient, name: s
     assert eventually(lambda: admin.describe_acls(mine), lambda acls: len(acls) == 1) == [read]
 
 
-def test_scram_users_come_and_go(admin: KafkaAdminClient, name: str) -> None:
+def test_scram_users_come_and_go(stage: Stage, admin: KafkaAdminClient, name: str) -> None:
     new = [ScramUpsertion(name, "s3cret"), ScramUpsertion(name, "s3cret", "SCRAM-SHA-256", iterations=4096)]
     assert "s3cret" not in repr(new)
     results = admin.alter_scram_users([*new, ScramDeletion(f"{name}-not")])
@@ -160,12 +165,49 @@ def test_scram_users_come_and_go(admin: KafkaAdminClient, name: str) -> None:
     found = eventually(lambda: admin.describe_scram_users(name), lambda rows: not rows.errors)
     assert found[name] == {"SCRAM-SHA-512": 8192, "SCRAM-SHA-256": 4096}
     assert name in admin.describe_scram_users()
+    for mechanism in found[name]:
+        with stage.login(sasl_mechanism=mechanism, sasl_username=name, sasl_password="s3cret") as user:
+            assert user.describe_cluster().brokers
     admin.alter_scram_users([ScramDeletion(name), ScramDeletion(name, "SCRAM-SHA-256")]).raise_for_errors()
     eventually(lambda: admin.describe_scram_users(name), lambda rows: isinstance(rows.error(name), ResourceNotFound))
     with pytest.raises(UsageError):
         admin.alter_scram_users(ScramUpsertion(name, "x", iterations=1))
     with pytest.raises(UsageError):
         admin.alter_scram_users(ScramUpsertion(name, "x", "PLAIN"))
+
+
+@pytest.mark.real_kafka
+def test_tokens_are_made_used_prolonged_and_ended(real_stage: Stage) -> None:
+    with real_stage.login(**ROOT) as root:
+        token = root.create_delegation_token(renewers=["User:other"], max_lifetime_ms=3_600_000)
+        assert (token.owner, token.renewers) == ("User:root", ("User:other",))
+        assert token.password not in repr(token)
+        assert repr(token.hmac) not in repr(token)
+        seen = eventually(lambda: root.describe_delegation_tokens("User:root"), lambda rows: token in rows)
+        assert root.describe_delegation_tokens("User:nobody") == []
+        assert len(seen) == 1
+        credentials = {"sasl_mechanism": "SCRAM-SHA-256", "sasl_username": token.token_id}
+        with real_stage.login(**credentials, sasl_password=token.password, sasl_token_auth=True) as bearer:
+            assert bearer.describe_cluster().brokers
+        expires = root.renew_delegation_token(token, 60_000)
+        assert token.issued < expires < token.expires
+        root.expire_delegation_token(token)
+        eventually(lambda: root.describe_delegation_tokens(), lambda rows: rows == [])
+        with pytest.raises(DelegationTokenNotFound):
+            root.renew_delegation_token(token)
+    with real_stage.admin() as nobody, pytest.raises(DelegationTokenRequestNotAllowed):
+        nobody.create_delegation_token()
+
+
+@pytest.mark.real_kafka
+def test_members_of_the_cluster_are_not_changed_by_mistake(real_stage: Stage) -> None:
+    with real_stage.admin() as admin:
+        with pytest.raises(BrokerIdNotRegistered):
+            admin.unregister_broker(4711)
+        with pytest.raises(BrokerError):  # the quorum of a test broker is fixed
+            admin.add_raft_voter(2, uuid.UUID(int=1), {"CONTROLLER": ("127.0.0.1", 1)})
+        with pytest.raises(BrokerError):
+            admin.remove_raft_voter(2, uuid.UUID(int=1))
 
 
 def test_quotas_are_set_and_removed(admin: KafkaAdminClient, name: str) -> None:

@@ -20,6 +20,7 @@ from pykclient.errors import (
     UnknownTopicOrPartition,
     UsageError,
 )
+from pykclient.testing.real_kafka import run_tool
 from tests.integration.admin.conftest import Stage, eventually, fill
 
 PROTOCOLS = ["classic", "consumer"]
@@ -172,7 +173,6 @@ def test_lag_of_deleted_records_starts_where_the_log_does(stage: Stage, admin: K
 def test_lag_equals_what_kafkas_own_tool_prints(real_stage: Stage, name: str) -> None:
     from pykclient.admin import NewTopic
 
-    assert real_stage.real is not None
     with real_stage.admin() as admin:
         admin.create_topics(NewTopic(name, partitions=3), wait=True).raise_for_errors()
         fill(real_stage, name, 50)
@@ -182,8 +182,9 @@ def test_lag_equals_what_kafkas_own_tool_prints(real_stage: Stage, name: str) ->
                 {TopicPartition(name, 0): OffsetAndMetadata(3), TopicPartition(name, 2): OffsetAndMetadata(9)}
             )
             described(admin, group)
-            printed = real_stage.real.run_tool(
-                "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "--describe", "--group", group
+            printed = run_tool(
+                "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+                *("--bootstrap-server", real_stage.bootstrap_servers, "--describe", "--group", group),
             )
             ours = admin.lag(group)
     rows = {}
@@ -241,3 +242,22 @@ def test_unknown_topics_are_reported_soon_and_by_name(admin: KafkaAdminClient, n
     assert isinstance(error, UnknownTopicOrPartition)
     assert error.topic == name
     assert time.monotonic() - began < 4
+
+
+@pytest.mark.real_kafka
+def test_share_groups_are_described_and_moved(real_stage: Stage, name: str) -> None:
+    group, tp = f"share-{name}", TopicPartition(name, 0)
+    with real_stage.admin() as admin:
+        admin.create_topics(name, wait=True).raise_for_errors()
+        fill(real_stage, name, 10, partitions=1)
+        admin.alter_share_group_offsets(group, {tp: 4}).raise_for_errors()
+        described = admin.describe_groups(group)[group]
+        assert (described.type, described.state, described.members) == ("Share", "Empty", ())
+        assert admin.list_groups(types=["share"])[group].type == "Share"
+        assert admin.list_share_group_offsets(group)[tp].start == 4
+        assert admin.list_share_group_offsets(group, [tp])[tp].start == 4
+        missing = TopicPartition(f"{name}-not", 0)
+        assert admin.alter_share_group_offsets(group, {missing: 1}).error(missing) is not None
+        admin.delete_share_group_offsets(group, name).raise_for_errors()
+        assert tp not in admin.list_share_group_offsets(group)
+        admin.delete_groups(group).raise_for_errors()
