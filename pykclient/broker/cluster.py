@@ -74,10 +74,11 @@ class ClusterOptions:
 class _Running:
     """A node and its thread."""
 
-    def __init__(self, node: BrokerNode, rooms: Rooms, clock: AdjustableClock) -> None:
+    def __init__(self, node: BrokerNode, rooms: Rooms, clock: AdjustableClock, on_death: Callable[[int], None]) -> None:
         self.node = node
         self.rooms = rooms
         self._clock = clock
+        self._on_death = on_death
         self._stopping = False
         self._failure: BaseException | None = None
         self.thread = threading.Thread(target=self._run, name=f"pykclient-broker-{node.node_id}", daemon=True)
@@ -97,6 +98,7 @@ class _Running:
             # Nothing is left that could answer: fail loudly, and let every command say why.
             self._failure = error
             logger.critical("broker %d died", node.node_id, exc_info=error)
+            self._on_death(node.node_id)
         finally:
             self._clock.forget(node.transport.wake)
             self._shut_down()
@@ -290,7 +292,7 @@ class Cluster:
             raise
         self._ports[node_id] = {name: each.port for name, each in endpoints.items()}
         node.install(rooms.all)
-        running = _Running(node, rooms, self.clock)
+        running = _Running(node, rooms, self.clock, self._node_died)
         self._running[node_id] = running
         racks = self.options.racks
         broker = BrokerImage(node_id, dict(endpoints), racks[node_id - 1] if len(racks) >= node_id else None)
@@ -331,6 +333,15 @@ class Cluster:
             return
         self._mail.post(lambda: controller.detach(node_id))
         self.run_on_controller(lambda state: topic_changes.unregister_broker(state.image, node_id))
+
+    def _node_died(self, node_id: int) -> None:
+        """On the thread of a node that broke down: the others go on without it, and without waiting for it."""
+        controller = self.controller
+        others = [each for each, running in self._running.items() if each != node_id and running.alive]
+        if self._host_id == node_id and others:
+            self._become_host(min(others))
+        self._mail.post(lambda: controller.detach(node_id))
+        self._mail.post(lambda: _run_alone(controller, node_id))
 
     def _node_config(self, node_id: int) -> BrokerConfig:
         directory = self.options.data_dir
@@ -461,6 +472,10 @@ class Cluster:
 
     def _node_rng(self) -> random.Random:
         return random.Random(self._rng.getrandbits(64))
+
+
+def _run_alone(controller: Controller, node_id: int) -> None:
+    controller.run(lambda state: topic_changes.unregister_broker(state.image, node_id))
 
 
 class _ScramUsers(Mapping[str, ScramCredential]):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pykclient.broker.cluster_info import coordinator_partition, java_hash
-from pykclient.errors import BrokerError, ConfigError, ErrorCode, TopicAlreadyExists, UsageError
+from pykclient.errors import BrokerError, ConfigError, ErrorCode, FatalError, TopicAlreadyExists, UsageError
 from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from pykclient.protocol.messages.describe_cluster import DescribeClusterRequest
@@ -153,6 +153,25 @@ def test_stopping_twice_and_starting_twice_are_errors() -> None:
         cluster.stop(2)
         with pytest.raises(UsageError, match="not running"):
             cluster.stop(2)
+
+
+@pytest.mark.parametrize("victim", [1, 2])
+def test_a_broker_that_breaks_down_does_not_take_the_others_along(
+    victim: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    def break_down() -> None:
+        raise ZeroDivisionError("a bug of ours")
+
+    with EmbeddedCluster(3, topics={"t": 3}) as cluster:
+        cluster._cluster.node(victim).post(break_down)
+        cluster.wait_until(lambda: all(p.leader != victim for p in cluster.topic("t").partitions))
+        assert f"broker {victim} died" in caplog.text
+        cluster.create_topic("after", 2)
+        assert {p.leader for p in cluster.topic("after").partitions} <= {1, 2, 3} - {victim}
+        with pytest.raises(FatalError, match="is dead"):
+            cluster.connection_count(victim)
+        cluster.restart(victim)
+        assert sorted(p.leader for p in cluster.topic("t").partitions) == [1, 2, 3]
 
 
 def test_closing_twice_is_fine() -> None:
