@@ -1,0 +1,87 @@
+"""One Spark (local[2]) and one embedded cluster for all tests here; skipped where there is no PySpark or no Java."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from pykclient.testing import EmbeddedCluster
+
+
+def _missing() -> str | None:
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        return "PySpark is not installed: pip install 'pykclient[spark]'"
+    if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+        return "there is no Java, which Spark needs"
+    return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    reason = _missing()
+    for item in items:
+        if reason is not None and "tests/spark" in str(item.path):
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def new_session() -> Any:
+    """A session whose workers run this Python."""
+    import warnings
+
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql import SparkSession
+
+        session = (
+            SparkSession.builder.master("local[2,2]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.sql.session.timeZone", "UTC")
+            .config("spark.driver.host", "127.0.0.1")
+            .getOrCreate()
+        )
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    session = new_session()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[EmbeddedCluster]:
+    with EmbeddedCluster(seed=3) as running:
+        yield running
+
+
+@pytest.fixture
+def topic(cluster: EmbeddedCluster, request: pytest.FixtureRequest) -> str:
+    """A topic with three partitions, named after the test."""
+    name = "".join(c if c.isalnum() else "-" for c in request.node.name)
+    cluster.create_topic(name, 3)
+    return name
+
+
+@pytest.fixture
+def load(spark: Any, cluster: EmbeddedCluster) -> Callable[..., Any]:
+    """``spark.read`` with options as keywords; dots as double underscores."""
+
+    def load(**options: str) -> Any:
+        named = {name.replace("__", "."): value for name, value in options.items()}
+        servers = {"kafka.bootstrap.servers": cluster.bootstrap_servers}
+        return spark.read.format("pykclient").options(**{**servers, **named}).load()
+
+    return load
