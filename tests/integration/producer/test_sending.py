@@ -296,7 +296,7 @@ def test_serializers(cluster: EmbeddedCluster, topic: str, name: Any, value: Any
     found = read_topic(cluster, topic)[0]
     assert found[0].key == b"k"
     assert (found[0].value or b"").replace(b" ", b"") == stored
-    assert (found[1].key, found[1].value) == (None, None)
+    assert [found[1].key, found[1].value] == [None, None]
 
 
 def test_a_serializer_that_fails_names_topic_and_field(cluster: EmbeddedCluster, topic: str) -> None:
@@ -389,7 +389,7 @@ def resident_bytes() -> int:
 def test_memory_stays_flat_over_many_sends(full: bool) -> None:
     """The records go to a broker process of its own, whose logs are not what is measured here."""
     sends = 2_000_000 if full else 200_000
-    with EmbeddedCluster(brokers=1, log_retention_bytes=1_000_000, log_segment_bytes=1_000_000) as cluster:
+    with EmbeddedCluster(brokers=1, log_retention_bytes=2_000_000, log_segment_bytes=2_000_000) as cluster:
         cluster.create_topic("flat", 4)
         with KafkaProducer(bootstrap_servers=cluster.bootstrap_servers, acks=0) as producer:
             grown = []
