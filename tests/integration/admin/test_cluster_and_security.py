@@ -60,6 +60,8 @@ def test_cluster_names_its_brokers(admin: KafkaAdminClient) -> None:
 def test_features_are_told_and_a_senseless_level_is_refused(admin: KafkaAdminClient) -> None:
     found = admin.describe_features()
     assert found.finalized["metadata.version"] >= 7
+    admin.update_features({"metadata.version": found.finalized["metadata.version"]}, validate_only=True)
+    assert admin.describe_features(admin.describe_cluster().brokers[0].id).supported == found.supported
     low, high = found.supported["metadata.version"]
     assert low <= found.finalized["metadata.version"] <= high
     with pytest.raises(KafkaError) as raised:
@@ -113,6 +115,7 @@ def test_election_of_a_leader_that_leads_is_not_needed(admin: KafkaAdminClient, 
     results = admin.elect_leaders([tp, missing])
     assert results[tp] is False
     assert isinstance(results.error(missing), UnknownTopicOrPartition)
+    assert not admin.elect_leaders().errors
     with pytest.raises(UsageError):
         admin.elect_leaders([tp], kind="any")
 
@@ -124,6 +127,7 @@ def test_partitions_are_reassigned(admin: KafkaAdminClient, topic: str) -> None:
     assert started.succeeded == {tp: None}
     assert isinstance(started.error(missing), UnknownTopicOrPartition)
     eventually(lambda: admin.list_partition_reassignments([tp]), lambda found: not found)
+    assert admin.list_partition_reassignments() == {}
     assert admin.describe_topics(topic)[topic].partitions[0].replicas == (target,)
     stopped = admin.alter_partition_reassignments({tp: None})
     assert isinstance(stopped.error(tp), NoReassignmentInProgress)

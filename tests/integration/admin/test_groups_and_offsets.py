@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from pykclient import KafkaAdminClient, KafkaConsumer, OffsetAndMetadata, TopicPartition
-from pykclient.admin import GroupDescription, OffsetSpec, PartitionLag
+from pykclient.admin import GroupDescription, NewTopic, OffsetSpec, PartitionLag
 from pykclient.errors import (
     GroupIdNotFound,
     KafkaError,
@@ -73,6 +73,9 @@ def test_members_are_removed(stage: Stage, admin: KafkaAdminClient, topic: str) 
         assert admin.remove_members(group, ["one", "nobody"]).errors.keys() == {"nobody"}
         assert admin.describe_groups(group)[group].members == ()
     assert admin.remove_members(group) == {}
+    with member(stage, topic, group, "classic"):
+        (only,) = described(admin, group).members
+        assert admin.remove_members(group, reason="the test wants it") == {only.member_id: None}
 
 
 def test_offsets_of_a_group_are_set_listed_and_forgotten(stage: Stage, admin: KafkaAdminClient, topic: str) -> None:
@@ -170,14 +173,13 @@ def test_lag_of_deleted_records_starts_where_the_log_does(stage: Stage, admin: K
 
 
 @pytest.mark.real_kafka
-def test_lag_equals_what_kafkas_own_tool_prints(real_stage: Stage, name: str) -> None:
-    from pykclient.admin import NewTopic
-
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_lag_equals_what_kafkas_own_tool_prints(real_stage: Stage, name: str, protocol: str) -> None:
     with real_stage.admin() as admin:
         admin.create_topics(NewTopic(name, partitions=3), wait=True).raise_for_errors()
         fill(real_stage, name, 50)
         group = f"g-{name}"
-        with member(real_stage, name, group, "classic") as consumer:
+        with member(real_stage, name, group, protocol) as consumer:
             consumer.commit(
                 {TopicPartition(name, 0): OffsetAndMetadata(3), TopicPartition(name, 2): OffsetAndMetadata(9)}
             )

@@ -117,5 +117,7 @@ def test_each_broker_describes_itself(admin: KafkaAdminClient) -> None:
     results = admin.describe_configs([*asked, ConfigResource.broker(4711)], names=["num.partitions"])
     assert all(results[each]["num.partitions"].value for each in asked)
     assert results.error(ConfigResource.broker(4711)) is not None
+    documented = admin.describe_configs(asked[0], names=["num.partitions"], include_documentation=True)
+    assert documented[asked[0]]["num.partitions"].documentation
     resources = admin.list_config_resources([ConfigResourceType.BROKER])
     assert {each.name for each in resources} >= {str(node) for node in nodes}

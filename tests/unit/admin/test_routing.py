@@ -7,8 +7,9 @@ import pytest
 from pykclient.admin import configs, groups, offsets, topics, transactions, users
 from pykclient.admin.configs import ConfigChange
 from pykclient.admin.results import Results
-from pykclient.admin.routing import BrokerUnknown
+from pykclient.admin.routing import BrokerUnknown, Session
 from pykclient.admin.types import ConfigResource, CreatedTopic, NewTopic, OffsetSpec, ScramUpsertion
+from pykclient.client.engine import Operation
 from pykclient.errors import (
     CoordinatorLoadInProgress,
     GroupIdNotFound,
@@ -20,6 +21,7 @@ from pykclient.errors import (
     UnknownTopicOrPartition,
     UnsupportedVersionError,
 )
+from pykclient.net.client_request import Request
 from pykclient.net.scram import salted_password
 from pykclient.net.server_connection import ServerRequest
 from pykclient.protocol.messages import ApiKey
@@ -42,7 +44,7 @@ from pykclient.protocol.messages.describe_topic_partitions import (
     ResponseCursor,
 )
 from pykclient.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
-from pykclient.protocol.messages.list_groups import ListedGroup, ListGroupsResponse
+from pykclient.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 from pykclient.protocol.messages.list_offsets import (
     ListOffsetsPartitionResponse,
     ListOffsetsRequest,
@@ -51,7 +53,7 @@ from pykclient.protocol.messages.list_offsets import (
 )
 from pykclient.types import OffsetAndTimestamp, TopicPartition
 from tests.unit.admin.desk import Desk, Handler
-from tests.unit.fake_cluster import Drop, Hang, metadata_of, topic_of
+from tests.unit.fake_cluster import Drop, Hang, metadata_of, run, topic_of
 
 
 def created(code: int = 0) -> Handler:
@@ -134,6 +136,22 @@ def test_an_api_that_the_broker_lacks_is_named_with_both_ranges() -> None:
     assert (raised.value.api, raised.value.needed, raised.value.offered) == ("ListTransactions", (2, 2), (0, 1))
     for word in ("ListTransactions", "2 to 2", "0 to 1"):
         assert word in str(raised.value)
+
+
+def test_a_call_that_is_given_up_withdraws_every_request() -> None:
+    desk = Desk()
+    desk.handle(ApiKey.LIST_GROUPS, lambda request: Hang())
+    requests: list[Request[ListGroupsResponse]] = []
+
+    def operation(session: Session) -> Operation[object]:
+        yield from session.connected()
+        requests.extend(Request(ListGroupsRequest(), node_id=node_id) for node_id in desk.nodes)
+        return (yield from session.gather(requests))
+
+    call = desk.engine.spawn(operation(desk.session()))
+    run(desk.engine, desk.cluster, lambda: len(desk.asked(ApiKey.LIST_GROUPS)) == 3)
+    call.withdraw()
+    assert [request.withdrawn for request in requests] == [True, True, True]
 
 
 # ---- waiting for topics ----
