@@ -13,7 +13,9 @@ import time
 from collections import Counter
 from random import Random
 
-from pykclient import KafkaConsumer, KafkaProducer, accelerated
+from pykclient.consumer.consumer import KafkaConsumer
+from pykclient.producer.producer import KafkaProducer
+from pykclient.protocol.accel import accelerated
 from pykclient.testing import EmbeddedCluster
 
 SUMMARY = "start an embedded cluster, send and read a stream of orders, check the totals"

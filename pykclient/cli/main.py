@@ -1,8 +1,8 @@
-"""The ``pykclient`` command: finds the subcommand and hands over.
+"""The ``pykclient`` command: finds the subcommand and hands over; turns errors into one line and an exit code.
 
 Each subcommand is a module of this package with ``SUMMARY``, ``add_arguments(parser)`` and ``run(arguments) -> exit
-code``; it is imported only when it is asked for, so that the command starts fast and a missing extra of one
-subcommand does not break the others.
+code``, and usually ``EXAMPLES`` for its help; it is imported only when it is asked for, so that the command starts fast
+and a missing extra of one does not break the others. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -10,16 +10,25 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import logging
+import os
 import sys
 from collections.abc import Sequence
 from typing import Protocol
 
+from pykclient.cli.usage import Usage
 from pykclient.errors import KafkaError
 
-SUBCOMMANDS = ("broker", "topics", "produce", "consume", "groups", "perf", "doctor", "demo")
-"""In the order of the help. One that has no module (yet) is not offered."""
+SUBCOMMANDS = (
+    "broker", "demo", "topics", "produce", "consume", "groups", "cluster", "configs", "acls", "txns", "perf", "doctor",
+)  # fmt: skip
+"""In the order of the help. One that has no module is not offered."""
 
+FAILED = 1
+WRONG_USAGE = 2
 INTERRUPTED = 130
+PIPE_CLOSED = 141
+"""What a shell reports for a program that wrote to a pipe nobody reads any more, as with ``| head``."""
 
 
 class Subcommand(Protocol):
@@ -47,22 +56,38 @@ def load(name: str) -> Subcommand:
     return module
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; errors of ours are one line, not a traceback."""
-    words = list(sys.argv[1:] if argv is None else argv)
+def make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Only the subcommand that is asked for is imported; for the help, all are."""
     names = available()
-    parser = argparse.ArgumentParser(prog="pykclient", description="An Apache Kafka client for Python.")
+    parser = argparse.ArgumentParser(
+        prog="pykclient",
+        description="An Apache Kafka client for Python.",
+        epilog="pykclient COMMAND --help shows the options of a command and examples.",
+    )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    # Only the subcommand that is asked for is imported; for the help, all are.
     asked = next((word for word in words if word in names), None)
     for name in names:
         if asked in (None, name):
             module = load(name)
-            child = commands.add_parser(name, help=module.SUMMARY, description=module.SUMMARY)
+            examples = getattr(module, "EXAMPLES", "")
+            child = commands.add_parser(
+                name,
+                help=module.SUMMARY,
+                description=module.SUMMARY[:1].upper() + module.SUMMARY[1:] + ".",
+                epilog=f"examples:\n{examples}" if examples else None,
+                formatter_class=argparse.RawDescriptionHelpFormatter,
+            )
             module.add_arguments(child)
         else:
             commands.add_parser(name)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; errors of ours are one line, not a traceback."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = make_parser(words)
     arguments = parser.parse_args(words)
     if arguments.version:
         from pykclient import __version__
@@ -71,14 +96,32 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if arguments.command is None:
         parser.print_help()
-        return 2
+        return WRONG_USAGE
+    _set_up_logging(arguments)
     try:
-        return load(arguments.command).run(arguments)
+        code = load(arguments.command).run(arguments)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except KafkaError as error:
+    except BrokenPipeError:
+        # What is still buffered has no reader; without this the interpreter complains about it at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except Usage as error:
         print(f"pykclient {arguments.command}: {error}", file=sys.stderr)
-        return 1
+        return WRONG_USAGE
+    except (KafkaError, OSError) as error:
+        print(f"pykclient {arguments.command}: {error}", file=sys.stderr)
+        return FAILED
+
+
+def _set_up_logging(arguments: argparse.Namespace) -> None:
+    """What goes wrong is said once, at the end; the log beside it is for those who ask for it."""
+    if getattr(arguments, "verbose", False):
+        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    else:
+        logging.getLogger("pykclient").addHandler(logging.NullHandler())
 
 
 if __name__ == "__main__":

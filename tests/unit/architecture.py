@@ -74,7 +74,7 @@ CHANCE_AND_CLOCK = {
 FORBIDDEN = {"pickle", "cPickle", "marshal", "shelve", "dill", "yaml", "imp"}
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__"}
 
-THIRD_PARTY = {"crc32c", "cramjam", "pyarrow", "pyspark", "gssapi", "opentelemetry", "testcontainers", "pytest"}
+THIRD_PARTY = {"crc32c", "cramjam", "pyarrow", "pyspark", "gssapi", "opentelemetry", "testcontainers", "pytest", "rich"}
 """What the package may depend on; each is imported in exactly one file."""
 
 LINES_MAX = 600
