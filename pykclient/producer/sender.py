@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from pykclient.client.engine import Poll
-from pykclient.client.metadata import LeaderHint, MetadataManager
+from pykclient.client.metadata import Cluster, LeaderHint, MetadataManager
 from pykclient.errors import (
     Action,
     AuthenticationError,
@@ -76,6 +76,26 @@ class SenderSettings:
     compression_level: int | None
 
 
+class _Leaders:
+    """Who leads what in one cluster view, looked up once per partition and not once per turn."""
+
+    __slots__ = ("_cluster", "_known")
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._known: dict[TopicPartition, tuple[int, int] | None] = {}
+
+    def of(self, cluster: Cluster) -> _Leaders:
+        """This one, or a new one for another view."""
+        return self if cluster is self._cluster else _Leaders(cluster)
+
+    def leader(self, topic_partition: TopicPartition) -> tuple[int, int] | None:
+        """(node id, leader epoch), or None while there is no leader."""
+        if topic_partition not in self._known:
+            self._known[topic_partition] = self._cluster.leader(topic_partition)
+        return self._known[topic_partition]
+
+
 class Sender:
     """Drains the accumulator into Produce requests."""
 
@@ -100,6 +120,7 @@ class Sender:
         self._probe_at: dict[int, float] = {}
         self._doubts: dict[int, int] = {}
         self._now = 0.0
+        self._leaders = _Leaders(metadata.cluster)
 
     # ---- a turn ------------------------------------------------------------------------------------------------------
 
@@ -118,9 +139,9 @@ class Sender:
 
     def _drain(self, now: float, requests: list[Request[ProduceResponse | MetadataResponse]]) -> float:
         """Fill every node that has room; gives when to look again."""
-        cluster = self._metadata.cluster
+        leaders = self._leaders = self._leaders.of(self._metadata.cluster)
         while True:
-            ready = self._accumulator.ready(cluster, now)
+            ready = self._accumulator.ready(leaders, now)
             wake_at = ready.wake_at
             if ready.leaderless_topics:
                 self._metadata.request_update(ready.leaderless_topics)
@@ -134,7 +155,7 @@ class Sender:
                     retry_at = self._network.available_at(node_id, now)
                     if retry_at > now:
                         wake_at = min(wake_at, retry_at)
-            drained = self._accumulator.drain(cluster, takers, now, self._settings.request_bytes_max) if takers else {}
+            drained = self._accumulator.drain(leaders, takers, now, self._settings.request_bytes_max) if takers else {}
             if not drained:
                 return wake_at
             for node_id, batches in drained.items():
@@ -168,7 +189,8 @@ class Sender:
                 for topic, rows in topics.items()
             ],
         )
-        request = Request[ProduceResponse | None](
+        # Not Request[...](): a call through a generic alias costs as much as encoding the request.
+        request: Request[ProduceResponse | None] = Request(
             message,
             node_id=node_id,
             expects_response=settings.acks != 0,

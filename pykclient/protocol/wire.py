@@ -153,6 +153,8 @@ def _total(parts: list[Buffer]) -> int:
 
 def _joined(parts: list[Buffer]) -> list[Buffer]:
     """The same bytes in fewer parts: runs of small ones become one, so that a send needs few vectors."""
+    if max(map(len, parts)) < WHOLE_PART_BYTES:
+        return [b"".join(parts)]
     joined: list[Buffer] = []
     run: list[Buffer] = []
     for part in parts:
