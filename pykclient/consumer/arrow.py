@@ -42,6 +42,7 @@ def builder(
     """For one ``poll_arrow``."""
     if config.interceptors:
         raise UsageError("poll_arrow() has no record objects to show to interceptors; use a consumer without them")
+    buffer.stop_at(until)
     return TableBuilder(buffer, settings, rows_max or ROWS_MAX, headers, until)
 
 

@@ -59,7 +59,7 @@ def _tables(consumer: KafkaConsumer, options: SourceOptions, wanted: OffsetRange
         except OffsetOutOfRange:
             position = _after_loss(consumer, options, tp, position, wanted.end)
             continue
-        reached = consumer.position(tp)
+        reached = _reached(consumer, tp, table, position)
         if table.num_rows or reached > position:
             position = reached
             deadline = time.monotonic() + options.poll_timeout_s
@@ -75,6 +75,14 @@ def _tables(consumer: KafkaConsumer, options: SourceOptions, wanted: OffsetRange
                 partition=tp.partition,
                 offset=position,
             )
+
+
+def _reached(consumer: KafkaConsumer, tp: TopicPartition, table: Any, position: int) -> int:
+    """Where the consumer stands after these rows; behind the last of them when the log was cut off meanwhile."""
+    try:
+        return consumer.position(tp)
+    except OffsetOutOfRange:  # told again by the next poll
+        return int(table["offset"][-1].as_py()) + 1 if table.num_rows else position
 
 
 def _look(consumer: KafkaConsumer, options: SourceOptions, tp: TopicPartition, position: int, end: int) -> int:
