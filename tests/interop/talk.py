@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from pykclient.protocol.messages.create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
@@ -14,7 +16,8 @@ from pykclient.protocol.records import encode_batch
 from tests.interop.clients import wait_until
 from tests.interop.wire import Conversation
 
-NOW_MS = 1_700_000_000_000
+NOW_MS = int(time.time() * 1000)
+"""Not a fixed time in the past: next to a marker of today it would roll a segment, and retention would take it away."""
 
 
 def new_topic(c: Conversation, name: str | None = None, partitions: int = 2) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from pykclient.protocol.messages import api
-from pykclient.protocol.records import iter_batches
+from pykclient.protocol.records import BatchHeader, iter_batches
 from pykclient.protocol.wire import decode_response_header, encode_request
 
 # Names of fields whose values cannot be equal on two clusters. An absent value (-1, zero, empty, None) still shows.
@@ -153,11 +153,10 @@ def comparable(value: Any, name: str = "") -> Any:
     return value
 
 
-def _comparable_batch(batch: Any) -> dict[str, Any]:
+def _comparable_batch(batch: BatchHeader) -> dict[str, Any]:
     """A stored batch without what the producer id does to its bytes."""
-    header = batch.header if hasattr(batch, "header") else batch
-    names = [f.name for f in dataclasses.fields(header)] if dataclasses.is_dataclass(header) else list(header._fields)
-    return {name: comparable(getattr(header, name), name) for name in names if name not in ("crc", "position")}
+    fields = batch._asdict()
+    return {name: comparable(value, name) for name, value in fields.items() if name not in ("crc", "position")}
 
 
 def unknown_differences(expected: Any, found: Any, label: str) -> list[str]:
