@@ -6,6 +6,7 @@ transaction that its coordinator still knows, so hanging ones are found by askin
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 
 from pykclient.admin.results import Results
@@ -54,6 +55,8 @@ from pykclient.protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from pykclient.types import TopicPartition
+
+logger = logging.getLogger(__name__)
 
 # A fenced producer's successor times out at once: it never begins a transaction.
 FENCE_TIMEOUT_MS = 1
@@ -182,8 +185,15 @@ def find_hanging_transactions(
 ) -> Operation[list[HangingTransaction]]:
     """Open transactions in partitions whose coordinator has none there: nothing will ever end them by itself."""
     rows = yield from fetch_topics(session, None if topics is None else list(topics))
-    partitions = [TopicPartition(name, p.partition_index) for name, row in rows.items() for p in row.partitions]
-    producers = yield from describe_producers(session, partitions)
+    for name, row in rows.items():
+        check(row.error_code, topic=name)
+    led = {
+        TopicPartition(name, p.partition_index): p.leader_id >= 0 for name, row in rows.items() for p in row.partitions
+    }
+    producers = yield from describe_producers(session, [tp for tp, has_leader in led.items() if has_leader])
+    unseen = [*(tp for tp, has_leader in led.items() if not has_leader), *producers.errors]
+    if unseen:
+        logger.warning("%d partitions could not be searched for hanging transactions, %s first", len(unseen), unseen[0])
     before_ms = session.office.clock.wall_ms() - int(older_than_s * 1000)
     candidates = [
         (tp, state)

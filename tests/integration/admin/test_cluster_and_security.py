@@ -254,6 +254,9 @@ def test_an_open_transaction_is_seen_from_both_sides(
     (state,) = admin.describe_producers([tp])[tp]
     assert (state.producer_id, state.transaction_start_offset) == (listed.producer_id, 0)
     assert admin.find_hanging_transactions([topic], older_than_s=0) == []
+    assert admin.find_hanging_transactions() == []
+    with pytest.raises(UnknownTopicOrPartition):
+        admin.find_hanging_transactions([f"{topic}-not"])
 
 
 def test_fencing_aborts_what_is_open(stage: Stage, admin: KafkaAdminClient, topic: str, name: str) -> None:
