@@ -214,6 +214,7 @@ class ConsumerCore:
                 if state.error is not None:
                     # Look again at the next poll: others may be stuck too, and this one until the user decides.
                     self.buffer.attention = True
+                    self.engine.wake()
                     raise state.tell()
         return self.membership.process() if self.membership.needs_user() else None
 

@@ -268,7 +268,7 @@ class Fetcher:
         self._now = 0.0
         self.fetch_total = 0
         self.bytes_total = 0
-        self.on_out_of_range: Callable[[PartitionState, int], None] = lambda state, log_start: None
+        self.on_out_of_range: Callable[[PartitionState], None] = lambda state: None
         self.on_diverged: Callable[[PartitionState, int, int], None] = lambda state, epoch, offset: None
 
     def poll(self, now: float) -> Poll:
@@ -467,8 +467,10 @@ class Fetcher:
         if issubclass(error, OffsetOutOfRange):
             if state.preferred_replica is not None:
                 state.preferred_replica = None  # the follower is behind; the leader decides
+            elif state.buffered:
+                state.retry_at = self._now + self._settings.retry_backoff_s  # what we have is still good: that first
             else:
-                self.on_out_of_range(state, data.log_start_offset)
+                self.on_out_of_range(state)
             return
         if error.action is Action.REFRESH_METADATA:
             state.preferred_replica = None

@@ -16,7 +16,16 @@ from pykclient.client.coordinators import CoordinatorKind, Coordinators
 from pykclient.client.engine import Operation, Poll, call, sleep
 from pykclient.client.metadata import MetadataManager
 from pykclient.consumer.fetcher import FetchBuffer
-from pykclient.consumer.subscription import EARLIEST, LATEST, NONE, PartitionState, Phase, Position, ResetStrategy
+from pykclient.consumer.subscription import (
+    EARLIEST,
+    LATEST,
+    NONE,
+    OutOfRange,
+    PartitionState,
+    Phase,
+    Position,
+    ResetStrategy,
+)
 from pykclient.errors import (
     Action,
     BrokerError,
@@ -81,6 +90,7 @@ LOST_MEMBERSHIP = (
 # Brokers answer these requests at once, so silence means that something is broken. It grows with every attempt, up to
 # request_timeout_ms, for a broker that is merely slow.
 ANSWER_PATIENCE_S = 5.0
+EVENTS_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +103,6 @@ class OffsetSettings:
     retry_backoff_s: float
     retry_backoff_max_s: float
     request_timeout_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class OutOfRange:
-    """What happened when a position was not, or no longer, in the log; kept for the user and logged."""
-
-    topic_partition: TopicPartition
-    wanted: int
-    earliest: int
-    latest: int | None
-    reset_to: int
-    skipped: int
 
 
 class Offsets:
@@ -143,10 +141,7 @@ class Offsets:
             return Poll()
         with self._buffer.subscription.lock:
             self._notice_new_leaders()
-            needy = any(
-                state.phase in (Phase.INITIALIZING, Phase.RESETTING, Phase.VALIDATING)
-                for state in self._buffer.subscription.partitions.values()
-            )
+            needy = self._needy()
         if not needy:
             self._attempts = 0
             return Poll()
@@ -158,6 +153,10 @@ class Offsets:
 
     def fail(self, error: BaseException) -> None:
         """Nobody waits on this manager; operations are failed by the engine."""
+
+    def _needy(self) -> bool:
+        phases = (Phase.INITIALIZING, Phase.RESETTING, Phase.VALIDATING)
+        return any(state.phase in phases for state in self._buffer.subscription.partitions.values())
 
     def _notice_new_leaders(self) -> None:
         """Under the lock. A new leader may have less log than the old one: check before reading on (KIP-320)."""
@@ -184,10 +183,7 @@ class Offsets:
             self._retry_at = self._clock.now() + self._pause(self._attempts)
             self._attempts += 1
             with self._buffer.subscription.lock:
-                if not any(
-                    state.phase in (Phase.INITIALIZING, Phase.RESETTING, Phase.VALIDATING)
-                    for state in self._buffer.subscription.partitions.values()
-                ):
+                if not self._needy():
                     self._attempts = 0
                     self._retry_at = 0.0
             self._buffer.wake()
@@ -230,6 +226,8 @@ class Offsets:
             waiting = [(s, s.version, s.reset) for s in self._buffer.subscription.in_phase(Phase.RESETTING)]
         if not waiting:
             return
+        yield from self._explain_out_of_range(waiting)
+        waiting = [row for row in waiting if row[0].out_of_range_at is None and row[2] is not NONE]
         times = {
             state.topic_partition: self._timestamp(strategy) for state, _, strategy in waiting if strategy is not None
         }
@@ -252,30 +250,47 @@ class Offsets:
         assert strategy.timestamp is not None, "the strategy none resets nothing"
         return strategy.timestamp
 
-    def out_of_range(self, state: PartitionState, log_start: int) -> None:
-        """A fetch said that the position is not in the log. Under the lock."""
-        assert state.position is not None
-        wanted, tp = state.fetch_offset, state.topic_partition
-        latest = state.high_watermark
-        if self._settings.reset is NONE:
+    def out_of_range(self, state: PartitionState) -> None:
+        """A fetch said that the position is not in the log; what is there is asked first. Under the lock."""
+        wanted = state.fetch_offset
+        state.request_reset(self._settings.reset)
+        state.out_of_range_at = wanted
+
+    def _explain_out_of_range(
+        self, waiting: Iterable[tuple[PartitionState, int, ResetStrategy | None]]
+    ) -> Operation[None]:
+        """Ask where the logs begin and end, tell the user, and stop those that have no policy."""
+        lost = [(state, version) for state, version, _ in waiting if state.out_of_range_at is not None]
+        if not lost:
+            return
+        partitions = [state.topic_partition for state, _ in lost]
+        first = yield from self.list_offsets(dict.fromkeys(partitions, -2), once=True)
+        last = yield from self.list_offsets(dict.fromkeys(partitions, -1), once=True)
+        with self._buffer.subscription.lock:
+            for state, version in lost:
+                tp, wanted = state.topic_partition, state.out_of_range_at
+                if tp in first and tp in last and state.version == version and wanted is not None:
+                    self._tell_out_of_range(state, wanted, first[tp].offset, last[tp].offset)
+
+    def _tell_out_of_range(self, state: PartitionState, wanted: int, earliest: int, latest: int) -> None:
+        tp, reset = state.topic_partition, self._settings.reset
+        state.out_of_range_at = None
+        if reset is NONE:
             state.stuck(
                 OffsetOutOfRangeError(
-                    wanted=wanted, earliest=log_start, latest=latest, topic=tp.topic, partition=tp.partition
+                    wanted=wanted, earliest=earliest, latest=latest, topic=tp.topic, partition=tp.partition
                 )
             )
             self._buffer.attention = True
             return
-        skipped = max(0, log_start - wanted) if log_start >= 0 else 0
-        event = OutOfRange(
-            tp, wanted, log_start, latest, log_start if self._settings.reset is EARLIEST else -1, skipped
-        )
-        self.out_of_range_events.append(event)
-        del self.out_of_range_events[:-1000]
+        target = earliest if reset is EARLIEST else latest
+        skipped = max(0, target - wanted)
+        self.out_of_range_events.append(OutOfRange(tp, wanted, earliest, latest, target, skipped))
+        del self.out_of_range_events[:-EVENTS_MAX]
         logger.warning(
-            "%s: offset %d is out of range (the log starts at %d); resetting to %s, %d records are skipped",
-            tp, wanted, log_start, self._settings.reset.name, skipped,
+            "%s: offset %d is out of range (the log has %d to %d); resetting to %s, %d offsets are skipped",
+            tp, wanted, earliest, latest, reset.name, skipped,
         )  # fmt: skip
-        state.request_reset(self._settings.reset)
 
     # ---- truncation (KIP-320) ----------------------------------------------------------------------------------------
 
@@ -328,11 +343,8 @@ class Offsets:
         tp = state.topic_partition
         logger.warning(
             "%s: the log was truncated: we stand at %d, the leader's log of epoch %d ends at %d",
-            tp,
-            state.position.offset,
-            epoch,
-            end_offset,
-        )
+            tp, state.position.offset, epoch, end_offset,
+        )  # fmt: skip
         if self._settings.reset is NONE:
             state.stuck(
                 LogTruncation(

@@ -61,6 +61,18 @@ def duration_ms(text: str) -> int:
     return int(total * 1000)
 
 
+@dataclass(frozen=True, slots=True)
+class OutOfRange:
+    """What happened when a position was not, or no longer, in the log; kept for the user and logged."""
+
+    topic_partition: TopicPartition
+    wanted: int
+    earliest: int
+    latest: int | None
+    reset_to: int
+    skipped: int
+
+
 class Phase(enum.Enum):
     """Where a partition is on the way to being read."""
 
@@ -113,6 +125,8 @@ class PartitionState:
     error: Exception | None = None
     retry_phase: Phase | None = None
     """Where to go on from when the user has heard of the error; None: the user must seek."""
+    out_of_range_at: int | None = None
+    """What was asked for when the broker said that it is not in the log; until the user has been told."""
     corrupt_at: int = -1
     """A batch that was damaged here has been asked for again."""
 
@@ -134,6 +148,7 @@ class PartitionState:
         self.fetch_offset = position.offset
         self.fetch_epoch = position.leader_epoch
         self.had_position = True
+        self.out_of_range_at = None
         self.reset = None
         self.error = None
         self.preferred_replica = None
@@ -143,6 +158,7 @@ class PartitionState:
         """Find the position by the policy."""
         self.version += 1
         self.drop_buffered()
+        self.out_of_range_at = None
         self.reset = strategy
         self.error = None
         self.preferred_replica = None
@@ -265,6 +281,7 @@ __all__ = [
     "EARLIEST",
     "LATEST",
     "NONE",
+    "OutOfRange",
     "PartitionState",
     "Phase",
     "Position",
