@@ -39,6 +39,8 @@ logger = logging.getLogger(__name__)
 # An answer that the peer does not read holds back the next request; beyond this much no further one is taken.
 UNSENT_BYTES_MAX = 4 * 1024 * 1024
 CLOG_CHECK_S = 0.02
+# A peer that has sent many requests at once must not keep the others waiting for all of them.
+REQUESTS_PER_TURN = 16
 IDLE_CHECK_S = 30.0
 SASL_KEYS = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 SERVER_KEYS = frozenset({ApiKey.API_VERSIONS, *SASL_KEYS})
@@ -201,14 +203,14 @@ class BrokerNode:
         return self._wake_at(now)
 
     def _drain(self) -> None:
-        while self._mailbox or self._ready:
-            while self._ready:
-                self._pump(self._ready.popleft())
-            if self._mailbox:
-                self._mailbox.popleft()()
+        """One round of what is waiting; what is added meanwhile has its turn after the next look at the sockets."""
+        for _ in range(len(self._mailbox)):
+            self._mailbox.popleft()()
+        for _ in range(len(self._ready)):
+            self._pump(self._ready.popleft())
 
     def _wake_at(self, now: float) -> float:
-        if self._mailbox:
+        if self._mailbox or self._ready:
             return now
         wake_at = self._idle_check_at if self._peers else math.inf
         if self._clogged:
@@ -282,8 +284,10 @@ class BrokerNode:
         self._pump(peer)
 
     def _pump(self, peer: Peer) -> None:
-        """Work on the peer's requests until one has to wait."""
-        while not peer.gone and peer.muted_until == 0.0:
+        """Work on the peer's requests until one has to wait, or until others should have their turn."""
+        for _ in range(REQUESTS_PER_TURN):
+            if peer.gone or peer.muted_until != 0.0:
+                break
             if self.transport.unsent_bytes(peer.connection_id) > UNSENT_BYTES_MAX:
                 self._clogged.add(peer.connection_id)
                 break
@@ -295,6 +299,8 @@ class BrokerNode:
             except ProtocolError as error:
                 self._refuse(peer, error)
                 return
+        else:
+            self._ready.append(peer)
         if not peer.gone:
             reading = not peer.connection.wants_pause and peer.muted_until == 0.0
             if reading != peer.reading:

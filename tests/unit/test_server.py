@@ -452,9 +452,27 @@ def test_a_peer_that_sends_faster_than_we_answer_is_not_read() -> None:
         bench.beat(number=number)
     assert bench.transport.reading == {7: False}
     slow.succeed(HeartbeatResponse())
-    bench.step()
+    while bench.step() <= bench.clock.time:
+        pass
     assert bench.transport.reading == {7: True}
     assert len(bench.beats()) == 60
+
+
+def test_many_requests_of_one_peer_leave_room_for_the_others() -> None:
+    bench = Bench()
+    bench.accept(7)
+    bench.accept(8)
+    beat = HeartbeatRequest(group_id="g")
+    flood = b"".join(bytes(part) for part in encode_request(ApiKey.HEARTBEAT, 4, 1, "c", beat)) * 500
+    bench.step(Received(7, flood))
+    served = len(bench.beats(7))
+    assert 0 < served < 100
+    bench.beat(8)
+    assert bench.beats(8) == [(1, 0)]
+    while bench.step() <= bench.clock.time:
+        pass
+    assert served < 500
+    assert served + len(bench.beats(7)) == 500
 
 
 # ---- quotas ----
