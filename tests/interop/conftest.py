@@ -9,7 +9,7 @@ import pytest
 
 from pykclient.testing import EmbeddedCluster
 from pykclient.testing.real_kafka import RealKafka, available
-from tests.interop.wire import Compare, Conversation, unknown_differences
+from tests.interop.wire import Compare, Conversation, differences
 
 # Members hear of a rebalance with their next heartbeat; the new protocol's interval is the broker's to set.
 HEARTBEAT_MS = 200
@@ -60,7 +60,7 @@ def compare(embedded_bootstrap: str, real_bootstrap: str) -> Compare:
             side.wire.close()
         real, embedded = (side.answers for side in sides)
         assert real, "nothing was asked"
-        found = [line for label in real for line in unknown_differences(real[label], embedded[label], label)]
+        found = [line for label in real for line in differences(real[label], embedded[label], label)]
         assert not found, f"{len(found)} differences:\n" + "\n".join(found)
 
     return compare

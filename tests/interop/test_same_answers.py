@@ -318,11 +318,20 @@ def test_settings(compare: Compare) -> None:
         alter("a list", "cleanup.policy", "compact", 2)
         alter("a list that is none", "retention.ms", "1", 2)
         # An unknown operation is left out: Kafka answers with an internal error, and we say what is wrong.
+        settled(c, topic, "cleanup.policy", "delete,compact")
         describe("after the change", 2, topic, ["retention.ms", "cleanup.policy"])
         alter("back", "retention.ms", None, 1)
+        settled(c, topic, "retention.ms", "604800000")
         describe("after the change back", 2, topic, ["retention.ms"])
 
     compare(talk)
+
+
+def settled(c: Conversation, topic: str, key: str, value: str) -> None:
+    """A broker of Kafka hears of a change from the controller a moment after it was answered."""
+    resource = DescribeConfigsResource(resource_type=2, resource_name=topic, configuration_keys=[key])
+    request = DescribeConfigsRequest(resources=[resource])
+    wait_until(lambda: c.wire.ask(request, 4).results[0].configs[0].value == value, f"{key}={value}")
 
 
 def test_every_topic_setting_has_kafkas_name_type_and_default(embedded_bootstrap: str, real_bootstrap: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 import socket
 import struct
 import uuid
@@ -30,19 +29,6 @@ _LEFT_OUT = {"unknown_tags", "error_message", "batch_index_error_message"}
 # Kafka gives some lists in the order of a hash map.
 _ORDERED_BY = ("name", "group_id", "partition_index", "partition")
 NEW_ENOUGH_TO_BE_A_TIME_MS = 1_500_000_000_000
-
-
-# Differences that are known and not mended yet. A line here is a debt: remove it with the fix.
-KNOWN_DIFFERENCES = (
-    r"an id and a name v12",  # Metadata: the id should win over the name.
-    r"the controllers v1\.(cluster_id|controller_id)",  # DescribeCluster of the wrong kind fills more than it should.
-    r"partitions v0\.topics\[1\]\.topic_authorized_operations",  # Kafka computes it for unknown topics too.
-    r".* v12\.responses\[0\]\.partition_responses\[0\]\.log_start_offset",  # -1 beside an error of the log itself.
-    r"unknown .*\.aborted_transactions",  # Null where Kafka has an empty array.
-    r"describe a badly named topic v4",  # UNKNOWN_TOPIC_OR_PARTITION for a name that cannot exist.
-    r"delete offsets .* v0",  # Subscriptions cut off after their topics still say which topics they name.
-    r"beat .*\.(member_id|member_epoch)",  # Errors echo the member; Kafka leaves the defaults.
-)
 
 
 class Closed(Exception):
@@ -157,12 +143,6 @@ def _comparable_batch(batch: BatchHeader) -> dict[str, Any]:
     """A stored batch without what the producer id does to its bytes."""
     fields = batch._asdict()
     return {name: comparable(value, name) for name, value in fields.items() if name not in ("crc", "position")}
-
-
-def unknown_differences(expected: Any, found: Any, label: str) -> list[str]:
-    """The differences that are not on the list above."""
-    lines = differences(expected, found, label)
-    return [line for line in lines if not any(re.match(known, line) for known in KNOWN_DIFFERENCES)]
 
 
 def differences(expected: Any, found: Any, path: str = "") -> list[str]:
