@@ -121,7 +121,7 @@ class AsyncKafkaProducer:
         timestamp_ms: int | None = None,
         on_delivery: Callable[[RecordMetadata | None, Exception | None], None] | None = None,
     ) -> RecordFuture:
-        """Hand a record over; awaiting this waits for room (up to max_block_ms), awaiting the future for its delivery."""
+        """Hand a record over; awaiting this waits for room (up to max_block_ms), awaiting the future for delivery."""
         sync = self._sync
         while True:
             try:

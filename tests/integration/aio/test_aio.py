@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from pykclient import KafkaConsumer, KafkaProducer, TopicPartition
-from pykclient.aio import AsyncKafkaConsumer, AsyncKafkaProducer
+from pykclient import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from pykclient.admin import NewTopic
+from pykclient.aio import AsyncKafkaAdminClient, AsyncKafkaConsumer, AsyncKafkaProducer, generate_admin
 from pykclient.errors import BufferExhausted, ClientClosed, UsageError, WakeupError
 from pykclient.testing import EmbeddedCluster
 
@@ -230,7 +231,11 @@ def test_one_client_per_loop(cluster: EmbeddedCluster) -> None:
 
 @pytest.mark.parametrize(
     ("blocking", "awaited", "missing"),
-    [(KafkaProducer, AsyncKafkaProducer, {"send_arrow"}), (KafkaConsumer, AsyncKafkaConsumer, {"process"})],
+    [
+        (KafkaProducer, AsyncKafkaProducer, {"send_arrow"}),
+        (KafkaConsumer, AsyncKafkaConsumer, {"process"}),
+        (KafkaAdminClient, AsyncKafkaAdminClient, set()),
+    ],
 )
 def test_signatures_are_equal(blocking: type, awaited: type, missing: set[str]) -> None:
     names = {name for name in vars(blocking) if not name.startswith("_")} - missing
@@ -241,3 +246,20 @@ def test_signatures_are_equal(blocking: type, awaited: type, missing: set[str]) 
             left = inspect.signature(getattr(blocking, name)).parameters
             right = inspect.signature(getattr(awaited, name)).parameters
             assert list(left.values()) == list(right.values()), name
+
+
+def test_administration(cluster: EmbeddedCluster) -> None:
+    async def test() -> None:
+        async with AsyncKafkaAdminClient(bootstrap_servers=cluster.bootstrap_servers) as admin:
+            await admin.create_topics([NewTopic("aio-admin", 2)], wait=True)
+            described = await admin.describe_topics(["aio-admin"])
+            assert len(described["aio-admin"].partitions) == 2
+            names, groups = await asyncio.gather(admin.list_topics(), admin.list_groups())
+            assert "aio-admin" in names
+            assert isinstance(groups, dict)
+
+    run(test)
+
+
+def test_the_generated_admin_client_is_current() -> None:
+    assert generate_admin.TARGET.read_text() == generate_admin.generated()
