@@ -91,9 +91,10 @@ def run(arguments: argparse.Namespace) -> int:
         cluster.start()
         _make_topics(cluster, arguments.topic)
         address = cluster.bootstrap_servers
-        print(f"ready: bootstrap.servers={address}", flush=True)
+        # The file first: who reads the line may look for the file.
         if arguments.ready_file is not None:
             _write_whole(arguments.ready_file, address + "\n")
+        print(f"ready: bootstrap.servers={address}", flush=True)
         # With a time-out, so that a signal is noticed on every platform.
         while not stop.wait(3600):
             pass
