@@ -15,7 +15,7 @@ import pytest
 from pykclient.cli.main import main
 from pykclient.testing import EmbeddedCluster
 
-CONFIG = {
+CONFIG: dict[str, Any] = {
     "group.initial.rebalance.delay.ms": "0",
     "group.consumer.heartbeat.interval.ms": "100",
     "super.users": "User:ANONYMOUS",
