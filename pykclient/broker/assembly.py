@@ -7,7 +7,7 @@ never reach into a room's state beyond what the room offers.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -294,8 +294,22 @@ def assemble(node: BrokerNode, storage: Storage, rng: Randomness, call_peer: Cal
         pending = node.controller.run(lambda state: allocate_producer_ids(state.image))
         return then(pending, lambda block: range(block[0], block[0] + block[1]))
 
-    def verify(*arguments: Any, **options: Any) -> Completion[dict[TopicPartition, ErrorCode]]:
-        return transactions.verify(*arguments, **options)
+    verifies = node.config.flag("transaction.partition.verification.enable")
+
+    def verify(
+        context: RequestContext,
+        transactional_id: str,
+        producer_id: int,
+        producer_epoch: int,
+        partitions: Iterable[TopicPartition],
+        *,
+        supports_v2: bool,
+    ) -> Completion[dict[TopicPartition, ErrorCode]]:
+        if not verifies and not supports_v2:
+            return Completion.of(dict.fromkeys(partitions, ErrorCode.NONE))
+        return transactions.verify(
+            context, transactional_id, producer_id, producer_epoch, partitions, supports_v2=supports_v2
+        )
 
     groups = GroupCoordinator(
         log=replicas,
@@ -320,5 +334,5 @@ def assemble(node: BrokerNode, storage: Storage, rng: Randomness, call_peer: Cal
         end_offsets=groups.complete_transaction,
         config=node.config.into(TransactionConfig),
     )
-    replicas.set_verifier(transactions.verify)
+    replicas.set_verifier(verify)
     return Rooms(node, replicas, groups, transactions, log_configs)

@@ -150,15 +150,16 @@ class ClusterInfo:
     def describe_cluster(self, context: RequestContext, request: DescribeClusterRequest) -> DescribeClusterResponse:
         """The living brokers, at the addresses of the listener that was asked."""
         image = self._node.image
-        response = DescribeClusterResponse(
-            cluster_id=image.cluster_id, controller_id=image.controller_id, endpoint_type=BROKER_ENDPOINTS
-        )
         if context.api_version >= 1 and request.endpoint_type != BROKER_ENDPOINTS:
+            response = DescribeClusterResponse()
             response.error_code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
             if request.endpoint_type == CONTROLLER_ENDPOINTS:
                 response.error_code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
             response.error_message = "This listener serves brokers."
             return response
+        response = DescribeClusterResponse(
+            cluster_id=image.cluster_id, controller_id=image.controller_id, endpoint_type=BROKER_ENDPOINTS
+        )
         response.brokers = [
             DescribeClusterBroker(broker.node_id, endpoint.host, endpoint.port, broker.rack)
             for broker in image.brokers.values()

@@ -8,6 +8,7 @@ imported, evaluated or interpolated (R13).
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from dataclasses import replace
 
 from pykclient.broker.log_config import LOG_CONFIG_OPTIONS, ConfigType, LogOption
@@ -69,7 +70,28 @@ _BROKER_KEYS = (
     _broker("delete.topic.enable", T.BOOLEAN, "true", "Whether topics can be deleted."),
     _broker("fetch.max.bytes", T.INT, 57_671_680, "The most that one fetch returns.", at_least=1024),
     _broker("group.consumer.assignors", T.LIST, "uniform,range", "The server-side assignors of KIP-848 groups."),
+    _broker(
+        "group.consumer.assignment.interval.ms",
+        T.INT,
+        0,
+        "A KIP-848 group is assigned anew at most this often; 0 is at once (KIP-1263). Kafka: 1000.",
+        at_least=0,
+    ),
     _broker("group.consumer.heartbeat.interval.ms", T.INT, 5_000, "How often a KIP-848 member reports.", at_least=1),
+    _broker(
+        "group.consumer.max.heartbeat.interval.ms",
+        T.INT,
+        15_000,
+        "The most that group.consumer.heartbeat.interval.ms may be.",
+        at_least=1,
+    ),
+    _broker(
+        "group.consumer.max.session.timeout.ms",
+        T.INT,
+        60_000,
+        "The most that group.consumer.session.timeout.ms may be.",
+        at_least=1,
+    ),
     _broker("group.consumer.max.size", T.INT, INT_MAX, "The most members of a KIP-848 group.", at_least=1),
     _broker(
         "group.consumer.migration.policy",
@@ -77,6 +99,20 @@ _BROKER_KEYS = (
         "bidirectional",
         "Whether groups may change their protocol while in use.",
         choices=("disabled", "upgrade", "downgrade", "bidirectional"),
+    ),
+    _broker(
+        "group.consumer.min.heartbeat.interval.ms",
+        T.INT,
+        1,
+        "The least that group.consumer.heartbeat.interval.ms may be. Kafka: 5000.",
+        at_least=1,
+    ),
+    _broker(
+        "group.consumer.min.session.timeout.ms",
+        T.INT,
+        1,
+        "The least that group.consumer.session.timeout.ms may be. Kafka: 45000.",
+        at_least=1,
     ),
     _broker(
         "group.consumer.regex.refresh.interval.ms",
@@ -154,6 +190,13 @@ _BROKER_KEYS = (
         "transaction.max.timeout.ms", T.INT, 900_000, "The longest transaction a producer may ask for.", at_least=1
     ),
     _broker(
+        "transaction.partition.verification.enable",
+        T.BOOLEAN,
+        "true",
+        "Whether a write is checked against its transaction (KIP-890); what a client of the second transaction "
+        "protocol sends always is.",
+    ),
+    _broker(
         "transaction.remove.expired.transaction.cleanup.interval.ms",
         T.INT,
         3_600_000,
@@ -200,6 +243,15 @@ def problem_with(option: LogOption, value: str) -> str | None:
         option.parse(value)
     except InvalidConfig as error:
         return str(error)
+    return None
+
+
+def contradiction(number: Callable[[str], int]) -> str | None:
+    """What is wrong between options that each are well, as a sentence, or None. ``number`` gives their values."""
+    for name in ("heartbeat.interval.ms", "session.timeout.ms"):
+        low, value, high = (f"group.consumer.{which}{name}" for which in ("min.", "", "max."))
+        if not number(low) <= number(value) <= number(high):
+            return f"{value} must be between {low} and {high}: {number(low)} <= {number(value)} <= {number(high)}"
     return None
 
 

@@ -16,6 +16,7 @@ from pykclient.broker.config_keys import (
     BROKER_KEYS,
     TOPIC_KEYS,
     ConfigSource,
+    contradiction,
     problem_with,
     sensitive,
     split_list,
@@ -55,7 +56,7 @@ class BrokerConfig:
 
     def __init__(self, values: Mapping[str, object] | None = None) -> None:
         self.static: dict[str, str] = {name: as_text(value) for name, value in (values or {}).items()}
-        problem = check(BROKER_KEYS, self.static)
+        problem = check(BROKER_KEYS, self.static) or contradiction(self.number)
         if problem is not None:
             raise ConfigError(problem)
 

@@ -32,8 +32,24 @@ def read_subscription(data: bytes) -> ConsumerProtocolSubscription:
 
 
 def subscribed_topics(data: bytes) -> list[str]:
-    """Only the topics. Every version starts with them."""
-    return list(read_subscription(data).topics)
+    """Only the topics. Every version starts with them, so what follows may be cut short or of another version."""
+    protocol_version(data)
+    position = 6
+    count = int.from_bytes(data[2:position], "big", signed=True)
+    if len(data) < position or count < 0:
+        raise ProtocolError("a subscription without topics")
+    topics = []
+    for _ in range(count):
+        size = int.from_bytes(data[position : position + 2], "big", signed=True)
+        end = position + 2 + size
+        if size < 0 or end > len(data):
+            raise ProtocolError("a subscription that ends within its topics")
+        try:
+            topics.append(data[position + 2 : end].decode())
+        except UnicodeDecodeError as error:
+            raise ProtocolError("a subscribed topic that is no text") from error
+        position = end
+    return topics
 
 
 def write_assignment(partitions: Mapping[str, Sequence[int]], version: int, user_data: bytes | None = None) -> bytes:

@@ -142,10 +142,7 @@ _WHOLE_ANSWER = frozenset(
 _PER_ITEM = frozenset({ApiKey.FETCH, ApiKey.OFFSET_DELETE, ApiKey.FIND_COORDINATOR, ApiKey.ELECT_LEADERS})
 _ERROR_FIELDS = ("error_code", "partition_error_code")
 # Flat answers that name the member they go to.
-_ECHOED = {
-    ApiKey.JOIN_GROUP: ("member_id",),
-    ApiKey.CONSUMER_GROUP_HEARTBEAT: ("member_id", "member_epoch"),
-}
+_ECHOED = {ApiKey.JOIN_GROUP: ("member_id",)}
 # Where an error says "nothing", the answer must not say "something" in another field.
 _NOTHING = {
     "base_offset": -1,

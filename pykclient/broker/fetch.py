@@ -82,6 +82,7 @@ class FetchHandler:
             target = self._target(context, wish, replica_id)
             if isinstance(target, ErrorCode):
                 refused[wish.key] = _failed(wish.key[1], target)
+                refused[wish.key].aborted_transactions = []
             else:
                 targets.append(target)
         isolation = Isolation.READ_COMMITTED if request.isolation_level == 1 else Isolation.READ_UNCOMMITTED

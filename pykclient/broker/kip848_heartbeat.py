@@ -226,7 +226,7 @@ class ConsumerHeartbeat:
             self._bump_epoch(draft, force=bump)
         if stale:
             draft.topics_checked = (self.topics_version, wall_ms)
-        if draft.group.epoch > draft.group.assignment_epoch:
+        if draft.group.epoch > draft.group.assignment_epoch and self._may_assign(draft.group, wall_ms):
             self._compute_target(draft, wall_ms)
         return self._reconcile(draft, updated.member_id, owned, subscription_changed)
 
@@ -265,6 +265,12 @@ class ConsumerHeartbeat:
         new_hash = metadata_hash(group.subscribed_topics(), self._catalog)
         if force or new_hash != group.metadata_hash:
             draft.write(epoch_record(group.group_id, group.epoch + 1, new_hash))
+
+    def _may_assign(self, group: ConsumerGroup, wall_ms: int) -> bool:
+        """Whether the last assignment is old enough for the next (KIP-1263); a later heartbeat asks again."""
+        interval_ms = self._config.group_consumer_assignment_interval_ms
+        assigned_ms = group.assignment_timestamp_ms
+        return assigned_ms == 0 or interval_ms == 0 or wall_ms >= assigned_ms + interval_ms
 
     def _compute_target(self, draft: Draft, wall_ms: int) -> None:
         group = draft.group

@@ -20,14 +20,20 @@ from pykclient.broker.purgatory import DelayedOperation, Purgatory
 from pykclient.broker.request import RequestContext
 from pykclient.errors import (
     BrokerError,
+    CorruptMessage,
     ErrorCode,
     InvalidRequiredAcks,
     InvalidTopicException,
+    KafkaStorageError,
+    MessageTooLarge,
+    NotLeaderOrFollower,
     ProtocolError,
+    RecordListTooLarge,
     RequestTimedOut,
     TopicAuthorizationFailed,
     TransactionalIdAuthorizationFailed,
     UnknownTopicId,
+    UnknownTopicOrPartition,
     UnsupportedCompressionType,
     error_for_code,
 )
@@ -57,6 +63,16 @@ ZSTD_FROM_VERSION = 7
 LEADER_HINTS_FROM_VERSION = 10
 TRANSACTIONS_V2_FROM_VERSION = 12
 TOPIC_IDS_FROM_VERSION = 13
+# Every other refusal of the log comes with its start: so an idempotent producer can tell a loss from records that
+# retention has deleted.
+_SAYS_NOTHING_OF_THE_LOG = (
+    UnknownTopicOrPartition,
+    NotLeaderOrFollower,
+    MessageTooLarge,
+    RecordListTooLarge,
+    CorruptMessage,
+    KafkaStorageError,
+)
 
 
 class TransactionVerifier(Protocol):
@@ -251,6 +267,9 @@ class ProduceHandler:
                 appended.append(partition)
             except BrokerError as error:
                 write.error = error
+                refusing = self._replicas.find(write.where)
+                if refusing is not None and not isinstance(error, _SAYS_NOTHING_OF_THE_LOG):
+                    write.response.log_start_offset = refusing.log.log_start_offset
         # Only now: a waiting fetch of several partitions should find all of them.
         for partition in appended:
             self._replicas.changed(partition)

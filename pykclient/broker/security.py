@@ -214,17 +214,17 @@ def credential_from_salted(mechanism: int, salt: bytes, salted_password: bytes, 
 
 def _scram_problems(request: AlterUserScramCredentialsRequest) -> dict[str, Outcome]:
     problems: dict[str, Outcome] = {}
-    seen: set[tuple[str, int]] = set()
+    seen: set[str] = set()
     items: list[ScramCredentialDeletion | ScramCredentialUpsertion] = [*request.deletions, *request.upsertions]
     for item in items:
         if not item.name:
             problems[item.name] = (ErrorCode.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
         elif item.mechanism not in SCRAM_HASHES:
             problems[item.name] = (ErrorCode.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism")
-        elif (item.name, item.mechanism) in seen:
+        elif item.name in seen:
             text = "A user credential cannot be altered twice in the same request"
             problems[item.name] = (ErrorCode.DUPLICATE_RESOURCE, text)
-        seen.add((item.name, item.mechanism))
+        seen.add(item.name)
     for upsertion in request.upsertions:
         if upsertion.name in problems:
             continue

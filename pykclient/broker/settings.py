@@ -17,6 +17,7 @@ from pykclient.broker.configs import ConfigEntry, broker_layers, resolve
 from pykclient.broker.image import QuotaEntity
 from pykclient.broker.node_view import NodeView, allowed, then
 from pykclient.broker.request import RequestContext
+from pykclient.broker.topic_changes import topic_name_problem
 from pykclient.errors import ErrorCode
 from pykclient.net.completion import Completion
 from pykclient.protocol.messages import ApiKey, alter_configs, incremental_alter_configs
@@ -103,6 +104,9 @@ class Settings:
         if kind == ConfigResource.TOPIC:
             topic = node.image.topics.get(name)
             if topic is None:
+                problem = topic_name_problem(name)
+                if problem is not None:
+                    return ErrorCode.INVALID_TOPIC_EXCEPTION, problem
                 return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist."
             return [resolve(key, layers, topic.configs) for key in TOPIC_KEYS.values() if not key.internal]
         if kind == ConfigResource.BROKER:

@@ -113,6 +113,7 @@ class Topics:
             topic.name
             for topic in request.topics or ()
             if topic.name is not None
+            and topic.topic_id == NO_TOPIC_ID
             and topic.name not in node.image.topics
             and topic_name_problem(topic.name) is None
             and self._allowed(context, Operation.DESCRIBE, topic.name)
@@ -157,7 +158,7 @@ class Topics:
         self, context: RequestContext, asked: Any, request: MetadataRequest, created: Mapping[str, TopicResult]
     ) -> MetadataResponseTopic:
         image = self._node.image
-        if asked.name is None:
+        if asked.name is None or asked.topic_id != NO_TOPIC_ID:
             topic = image.topic_by_id(asked.topic_id)
             if topic is None or not self._allowed(context, Operation.DESCRIBE, topic.name):
                 # Versions before 12 cannot carry a null name.
@@ -231,7 +232,9 @@ class Topics:
                 error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
                 if topic_name_problem(name) is not None:
                     error = ErrorCode.INVALID_TOPIC_EXCEPTION
-                response.topics.append(DescribeTopicPartitionsResponseTopic(error, name))
+                unknown = DescribeTopicPartitionsResponseTopic(error, name)
+                unknown.topic_authorized_operations = self._operations(context, name)
+                response.topics.append(unknown)
                 continue
             if room == 0:
                 response.next_cursor = ResponseCursor(name, first_partition)

@@ -172,6 +172,18 @@ def test_metadata_in_every_version(client: RawClient, cluster: EmbeddedCluster, 
     assert [topic.name for topic in every.topics] == ["t"]
 
 
+def test_an_id_wins_over_a_name(client: RawClient, cluster: EmbeddedCluster) -> None:
+    cluster.create_topic("t")
+    topics = [MetadataRequestTopic(topic_id=uuid.UUID(int=5), name="t")]
+    topics.append(MetadataRequestTopic(topic_id=cluster.topic("t").topic_id, name="other"))
+    answer = client.ask(ApiKey.METADATA, MetadataRequest(topics=topics, allow_auto_topic_creation=True), 12)
+    assert [(topic.error_code, topic.name, len(topic.partitions)) for topic in answer.topics] == [
+        (ErrorCode.UNKNOWN_TOPIC_ID, None, 0),
+        (0, "t", 2),
+    ]
+    assert metadata(client, "other").topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
 def test_asking_for_a_topic_creates_it_when_allowed(client: RawClient) -> None:
     assert metadata(client, "auto").topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     created = metadata(client, "auto", "bad/name", create=True).topics
@@ -199,6 +211,7 @@ def test_partitions_are_described_page_by_page(client: RawClient, cluster: Embed
     assert pages == 5
     named = client.ask(ApiKey.DESCRIBE_TOPIC_PARTITIONS, DescribeTopicPartitionsRequest([TopicRequest("no")]))
     assert named.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert named.topics[0].topic_authorized_operations == 3576
 
 
 def test_elections_and_reassignments_tell_the_truth(client: RawClient, cluster: EmbeddedCluster) -> None:
@@ -286,6 +299,11 @@ def test_a_broker_describes_itself_only(client: RawClient, cluster: EmbeddedClus
     assert described(client, BROKER, "2").error_code == ErrorCode.INVALID_REQUEST
 
 
+def test_a_topic_that_cannot_exist_is_not_merely_unknown(client: RawClient) -> None:
+    assert described(client, TOPIC, "a/b").error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+    assert described(client, TOPIC, "none").error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "change", "error"),
     [
@@ -311,6 +329,7 @@ def test_the_cluster_and_its_quorum(client: RawClient, cluster: EmbeddedCluster)
     assert answer.cluster_authorized_operations > 0
     wrong = client.ask(ApiKey.DESCRIBE_CLUSTER, DescribeClusterRequest(endpoint_type=2))
     assert wrong.error_code == ErrorCode.MISMATCHED_ENDPOINT_TYPE
+    assert (wrong.cluster_id, wrong.controller_id, wrong.brokers) == ("", -1, [])
     asked = [
         RequestTopicData("__cluster_metadata", [RequestPartitionData(0)]),
         RequestTopicData("t", [RequestPartitionData(0)]),

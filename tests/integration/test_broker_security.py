@@ -260,6 +260,16 @@ def test_a_user_made_over_the_wire_can_log_in(secured: EmbeddedCluster) -> None:
     assert admin.list_topics(timeout=10).topics == {}
 
 
+def test_a_user_is_altered_once_per_request(secured: EmbeddedCluster) -> None:
+    twice = [ScramCredentialUpsertion("twice", mechanism, 4096, b"salt", b"salted") for mechanism in (1, 2)]
+    once = ScramCredentialUpsertion("once", 1, 4096, b"salt", b"salted")
+    with log_in(secured, "admin") as client:
+        answer = client.ask(
+            ApiKey.ALTER_USER_SCRAM_CREDENTIALS, AlterUserScramCredentialsRequest(upsertions=[*twice, once])
+        )
+    assert {r.user: r.error_code for r in answer.results} == {"twice": ErrorCode.DUPLICATE_RESOURCE, "once": 0}
+
+
 def test_no_secret_is_ever_shown(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     canary = "canary-7f3a"

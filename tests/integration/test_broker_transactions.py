@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
+from pykclient.errors import ErrorCode
+from pykclient.protocol.messages import ApiKey
+from pykclient.protocol.messages.describe_producers import DescribeProducersRequest, TopicRequest
+from pykclient.protocol.messages.describe_transactions import DescribeTransactionsRequest
+from pykclient.protocol.messages.find_coordinator import FindCoordinatorRequest
+from pykclient.protocol.messages.init_producer_id import InitProducerIdRequest
+from pykclient.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from pykclient.protocol.records import encode_batch
 from pykclient.testing import EmbeddedCluster
+from tests.unit.raw_client import RawClient
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
 
@@ -142,3 +151,33 @@ def test_a_second_producer_fences_the_first(cluster: EmbeddedCluster) -> None:
     with pytest.raises(confluent_kafka.KafkaException):
         first.commit_transaction(20)
     assert read_to_end(cluster, "out") == [b"kept0", b"kept1", b"kept2"]
+
+
+@pytest.mark.parametrize(("verifies", "version", "error"), [
+    (True, 11, ErrorCode.TRANSACTION_ABORTABLE),
+    (False, 11, ErrorCode.NONE),
+    (True, 12, ErrorCode.NONE),
+    (False, 12, ErrorCode.NONE),
+])  # fmt: skip
+def test_a_write_to_a_partition_that_is_not_in_the_transaction(verifies: bool, version: int, error: ErrorCode) -> None:
+    """Without verification it stays for ever, as on brokers before KIP-890; version 12 adds the partition by itself."""
+    with EmbeddedCluster(transaction_partition_verification_enable=verifies) as cluster:
+        cluster.create_topic("t")
+        with RawClient(cluster.bootstrap_servers) as client:
+            client.ask(ApiKey.FIND_COORDINATOR, FindCoordinatorRequest(key_type=1, coordinator_keys=["tx"]))
+            producer = client.ask(ApiKey.INIT_PRODUCER_ID, InitProducerIdRequest("tx", 60_000), 5)
+            records = encode_batch(
+                [(1, None, b"v", None)],
+                producer_id=producer.producer_id,
+                producer_epoch=producer.producer_epoch,
+                base_sequence=0,
+                transactional=True,
+            )
+            data = [TopicProduceData(name="t", partition_data=[PartitionProduceData(0, records)])]
+            answer = client.ask(ApiKey.PRODUCE, ProduceRequest("tx", -1, 5000, data), version)
+            assert answer.responses[0].partition_responses[0].error_code == error
+            hanging = client.ask(ApiKey.DESCRIBE_PRODUCERS, DescribeProducersRequest([TopicRequest("t", [0])]))
+            open_from = [each.current_txn_start_offset for each in hanging.topics[0].partitions[0].active_producers]
+            assert open_from == ([] if error else [0])
+            state = client.ask(ApiKey.DESCRIBE_TRANSACTIONS, DescribeTransactionsRequest(["tx"])).transaction_states[0]
+            assert state.transaction_state == ("Ongoing" if version == 12 else "Empty")

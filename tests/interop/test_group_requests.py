@@ -56,6 +56,13 @@ class Bench:
         keys = find_coordinator.FindCoordinatorRequest(key_type=0, coordinator_keys=[self.group])
         eventually(lambda: self.client.call(keys).coordinators[0].error_code == 0)
         self.client.wait_for_coordinator(self.group)
+        self._wait_until_assigned()
+
+    def _wait_until_assigned(self) -> None:
+        """Apache Kafka's coordinator hears of a new topic after its Metadata does: see a stranger assigned to it."""
+        other = f"{self.group}-first"
+        eventually(lambda: partitions_of(self.consumer("first", group_id=other)))
+        assert self.consumer("first", -1, group_id=other).error_code == 0
 
     # Requests
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from pykclient.protocol.messages.delete_groups import DeleteGroupsRequest
 from pykclient.protocol.messages.list_groups import ListGroupsRequest
 from pykclient.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from tests.unit.consumer_bench import (
+    CONFIG,
     Consumer,
     ConsumerBench,
     allow,
@@ -54,6 +56,22 @@ def test_a_second_member_receives_only_what_the_first_has_given_up() -> None:
     two.beat()
     assert sorted(one.indexes() + two.indexes()) == [0, 1, 2, 3]
     assert bench.consumer().state_name == "Stable"
+
+
+def test_a_group_is_assigned_anew_once_per_interval() -> None:
+    config = replace(CONFIG, group_consumer_assignment_interval_ms=1000)
+    bench = ConsumerBench(config=config)
+    one, two = bench.member("one"), bench.member("two")
+    one.beat()
+    assert one.indexes() == [0, 1, 2, 3], "the first assignment waits for nothing"
+    two.beat()
+    one.beat()
+    assert one.indexes() == [0, 1, 2, 3]
+    assert bench.consumer().state_name == "Assigning"
+    bench.timers.advance(1.0)
+    bench.settle(one, two)
+    assert sorted(one.indexes() + two.indexes()) == [0, 1, 2, 3]
+    assert len(two.indexes()) == 2
 
 
 def test_nothing_is_said_or_written_when_nothing_changes() -> None:
@@ -141,7 +159,9 @@ def test_wrong_epochs_and_unknown_members_are_refused() -> None:
     one.beat(subscribed_topic_names=["t"])
     assert one.epoch == 4
     assert bench.call(one.request(member_epoch=2)).error_code == ErrorCode.FENCED_MEMBER_EPOCH
-    assert bench.call(one.request(member_id="x", member_epoch=4)).error_code == ErrorCode.UNKNOWN_MEMBER_ID
+    stranger = bench.call(one.request(member_id="x", member_epoch=4))
+    assert stranger.error_code == ErrorCode.UNKNOWN_MEMBER_ID
+    assert (stranger.member_id, stranger.member_epoch) == (None, 0), "a refusal names no member"
 
 
 @pytest.mark.parametrize(

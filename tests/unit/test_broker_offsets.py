@@ -255,6 +255,41 @@ def test_offsets_of_topics_not_subscribed_to_can_be_deleted() -> None:
     assert view.offsets == {("t", 1): 2}
 
 
+def test_a_subscription_that_is_cut_off_still_names_its_topics() -> None:
+    bench = OffsetsBench(topics={"t": 2, "u": 1})
+    bench.commit({0: 1})
+    bench.commit({0: 1}, topic="u")
+    # Version 1 without the owned partitions that should follow the (null) user data.
+    metadata = b"\x00\x01" + b"\x00\x00\x00\x01" + b"\x00\x01u" + b"\xff\xff\xff\xff"
+    member = bench.new_member(protocols=(("range", metadata),))
+    bench.join(member, protocols=(("range", metadata),)).result()
+    assert bench.call(delete_request(0)).topics[0].partitions[0].error_code == 0
+    used = bench.call(delete_request(0, topic="u")).topics[0].partitions[0]
+    assert used.error_code == ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        b"",
+        b"\x00\x01",
+        b"\xff\xff\x00\x00\x00\x00",
+        b"\x00\x01\xff\xff\xff\xff",
+        b"\x00\x01\x7f\xff\xff\xff\x00\x00",
+        b"\x00\x01\x00\x00\x00\x01",
+        b"\x00\x01\x00\x00\x00\x01\x00\x05ab",
+        b"\x00\x00\x00\x00\x00\x01\x00\x01\xff",
+    ],
+)
+def test_a_subscription_that_cannot_be_read_is_taken_for_everything(metadata: bytes) -> None:
+    bench = OffsetsBench()
+    bench.commit({0: 1})
+    member = bench.new_member(protocols=(("range", metadata),))
+    bench.join(member, protocols=(("range", metadata),)).result()
+    in_doubt = bench.call(delete_request(0)).topics[0].partitions[0]
+    assert in_doubt.error_code == ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+
+
 DAY_S = 24 * 3600.0
 
 

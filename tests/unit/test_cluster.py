@@ -378,6 +378,20 @@ def test_unknown_options_are_refused() -> None:
         EmbeddedCluster(no_such_option=1)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"group_consumer_heartbeat_interval_ms": 20_000},
+        {"group_consumer_heartbeat_interval_ms": 100, "group_consumer_min_heartbeat_interval_ms": 200},
+        {"group_consumer_session_timeout_ms": 70_000},
+        {"group_consumer_min_session_timeout_ms": 46_000},
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(options: dict[str, int]) -> None:
+    with pytest.raises(ConfigError, match="must be between"):
+        EmbeddedCluster(**options)
+
+
 def test_a_taken_port_is_an_error_and_leaves_nothing_running() -> None:
     with EmbeddedCluster() as cluster:
         port = int(cluster.bootstrap_servers.rpartition(":")[2])

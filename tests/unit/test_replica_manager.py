@@ -291,6 +291,7 @@ def test_produce_refusals(options: dict[str, Any], code: ErrorCode) -> None:
         options = {**options, "compression": CompressionType.ZSTD}
     answer = node.produce("a", **options)
     assert (answer.error_code, answer.base_offset) == (code, -1)
+    assert answer.log_start_offset == (0 if "control" in options else -1), "only the log itself knows where it starts"
 
 
 def test_partition_led_elsewhere_is_refused_with_the_leaders_address() -> None:
@@ -312,7 +313,8 @@ def test_unknown_topic_id_is_refused() -> None:
     response = node.send_produce("a", version=13, topic_id=OTHER_ID)
     assert isinstance(response, ProduceResponse)
     assert response.responses[0].partition_responses[0].error_code == ErrorCode.UNKNOWN_TOPIC_ID
-    assert node.fetch_one(0, version=13, topic_id=OTHER_ID).error_code == ErrorCode.UNKNOWN_TOPIC_ID
+    unknown = node.fetch_one(0, version=13, topic_id=OTHER_ID)
+    assert (unknown.error_code, unknown.aborted_transactions) == (ErrorCode.UNKNOWN_TOPIC_ID, [])
 
 
 def test_record_errors_name_the_records() -> None:
@@ -330,7 +332,7 @@ def test_idempotent_duplicate_is_answered_with_the_first_offset() -> None:
         node.produce("v", producer_id=5, producer_epoch=0, base_sequence=sequence)
     assert node.produce("v", producer_id=5, producer_epoch=0, base_sequence=4).base_offset == 4
     old = node.produce("v", producer_id=5, producer_epoch=0, base_sequence=1)
-    assert old.error_code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert (old.error_code, old.log_start_offset) == (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, 0)
     assert node.produce("v", producer_id=5, producer_epoch=0, base_sequence=9).error_code == 45
     assert node.list_offset(-1)[2] == 7
 
