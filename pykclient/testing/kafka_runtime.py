@@ -164,6 +164,25 @@ def start_java(
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd, start_new_session=True)
 
 
+def kill_when_we_die(pid: int) -> subprocess.Popen[bytes] | None:
+    """A guard that kills the process as soon as ours is gone: a test run that is shot must not leave brokers behind.
+
+    It waits for the end of a pipe whose other end only we hold; the kernel closes that for us in every case.
+    """
+    if sys.platform == "win32":
+        return None
+    script = f"cat >/dev/null; kill -9 {pid}"
+    return subprocess.Popen(["/bin/sh", "-c", script], stdin=subprocess.PIPE, start_new_session=True)
+
+
+def dismiss(guard: subprocess.Popen[bytes]) -> None:
+    """The process has ended, and its number may soon be somebody else's."""
+    assert guard.stdin is not None
+    guard.kill()
+    guard.wait()
+    guard.stdin.close()
+
+
 @contextlib.contextmanager
 def _shared_classes(class_name: str) -> Iterator[list[str]]:
     """JVM flags for a tool. The first run leaves its classes behind; that more than halves the start of later ones."""

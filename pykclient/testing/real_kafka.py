@@ -43,14 +43,20 @@ class _Process(Protocol):
 
 
 class _JavaProcess:
+    """A broker in a process of ours, which is ended when we end, however we end."""
+
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
+        self._guard = kafka_runtime.kill_when_we_die(process.pid)
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
     def wait(self, timeout_s: float) -> None:
         self.process.wait(timeout_s)
+        if self._guard is not None:
+            kafka_runtime.dismiss(self._guard)
+            self._guard = None
 
     def alive(self) -> bool:
         return self.process.poll() is None

@@ -179,3 +179,17 @@ def test_a_paused_broker_can_still_be_ended(tmp_path: pathlib.Path) -> None:
     broker.terminate()
     assert sleeper.returncode == -signal.SIGTERM
     assert not broker.running
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no /bin/sh")
+def test_a_broker_does_not_outlive_a_test_run_that_is_shot() -> None:
+    program = """
+import os, subprocess, sys
+from pykclient.testing import real_kafka
+broker = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+real_kafka._JavaProcess(broker)
+os._exit(1)
+"""
+    # The broker holds the other end of the pipe too, so this returns once both are gone; or not in time.
+    shot = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, timeout=30, check=False)
+    assert shot.returncode == 1
