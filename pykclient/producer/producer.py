@@ -3,7 +3,8 @@ Sender's.
 
 Thread-safe: any number of threads may send. Order of work as in Java: interceptors, metadata, serialise, partition,
 size check, append. Must never drop a record silently: each one ends as a delivery, an exception in its future, or an
-exception from ``send``.
+exception from ``send``. Longer than most modules because every public method of the producer stands here, and each is
+short.
 """
 
 from __future__ import annotations
@@ -40,12 +41,13 @@ from pykclient.producer.partitioners import (
     hash_partitioner,
     random_partitioner,
 )
+from pykclient.producer.prepared import PreparedTransaction, end_prepared
 from pykclient.producer.queues import AccumulatorSettings, TopicQueues
 from pykclient.producer.sender import Sender, SenderSettings
 from pykclient.producer.transactions import TransactionManager, TransactionSettings
 from pykclient.producer.uniform_sticky import uniform_sticky
 from pykclient.protocol import accel, batch_builder
-from pykclient.protocol.compression import CompressionType
+from pykclient.protocol.compression import CompressionType, require
 from pykclient.protocol.murmur2 import partition_for_key
 from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, PartitionInfo, RecordMetadata, TopicPartition
 
@@ -153,6 +155,7 @@ class KafkaProducer:
     def _sender_settings(self) -> SenderSettings:
         config = self._config
         codec = _CODECS[config.compression_type]
+        require(codec)
         levels = {
             CompressionType.GZIP: None if config.compression_gzip_level == -1 else config.compression_gzip_level,
             # 9 is the default and, in Java, means the fast compressor, not the high compression of that level.
@@ -447,6 +450,24 @@ class KafkaProducer:
         """Undo the transaction: readers with isolation_level=read_committed never see it."""
         self._transact("abort_transaction", lambda manager: manager.abort(), timeout)
 
+    def prepare_transaction(self, timeout: float | None = None) -> PreparedTransaction:
+        """Deliver what was sent and leave the end open: hand the answer to ``commit_prepared`` or ``abort_prepared`` of
+        any producer, also in another process, within transaction_timeout_ms. ``close`` leaves it open too."""
+        return self._transact("prepare_transaction", lambda manager: manager.prepare(), timeout)
+
+    def commit_prepared(self, prepared: PreparedTransaction, timeout: float | None = None) -> None:
+        """Commit what any producer prepared. InvalidTxnState or ProducerFenced: the broker has aborted it."""
+        self._end_prepared(prepared, True, timeout)
+
+    def abort_prepared(self, prepared: PreparedTransaction, timeout: float | None = None) -> None:
+        """Abort what any producer prepared."""
+        self._end_prepared(prepared, False, timeout)
+
+    def _end_prepared(self, prepared: PreparedTransaction, committed: bool, timeout: float | None) -> None:
+        self._require_usable()
+        timeout_s = self._max_block_s if timeout is None else timeout
+        self._engine.run_blocking(end_prepared(prepared, committed=committed), timeout_s=timeout_s)
+
     @contextmanager
     def transaction(self) -> Iterator[KafkaProducer]:
         """``with producer.transaction():`` commits at the end, aborts when the block raises."""
@@ -468,16 +489,14 @@ class KafkaProducer:
                 self.abort_transaction()
             raise
 
-    def _transact(
-        self, name: str, operation: Callable[[TransactionManager], Operation[None]], timeout: float | None
-    ) -> None:
+    def _transact(self, name: str, operation: Callable[[TransactionManager], Operation[T]], timeout: float | None) -> T:
         self._require_usable()
         manager = self._transactions
         if manager is None or not manager.transactional:
             raise UsageError(f"{name}() needs a producer with transactional_id")
         timeout_s = self._max_block_s if timeout is None else timeout
         try:
-            self._engine.run_blocking(operation(manager), timeout_s=timeout_s)
+            return self._engine.run_blocking(operation(manager), timeout_s=timeout_s)
         except KafkaTimeoutError as error:
             if error.fatal:
                 raise

@@ -16,6 +16,7 @@ class Txn(enum.Enum):
     READY = "call begin_transaction()"
     OPEN = "send, then call commit_transaction() or abort_transaction()"
     COMMITTING = "commit_transaction() has begun; call it again if it timed out"
+    PREPARED = "its end is left to commit_prepared() or abort_prepared(); then init_transactions() to go on"
     ABORTING = "abort_transaction() has begun; call it again if it timed out"
     ABORTABLE = "something failed; call abort_transaction()"
     FATAL = "this producer cannot go on; close it"
@@ -26,7 +27,8 @@ LEGAL: dict[Txn, frozenset[Txn]] = {
     Txn.INITIALIZING: frozenset({Txn.INITIALIZING, Txn.READY, Txn.FATAL}),
     Txn.READY: frozenset({Txn.OPEN, Txn.FATAL}),
     Txn.OPEN: frozenset({Txn.COMMITTING, Txn.ABORTING, Txn.ABORTABLE, Txn.FATAL}),
-    Txn.COMMITTING: frozenset({Txn.COMMITTING, Txn.READY, Txn.ABORTABLE, Txn.FATAL}),
+    Txn.COMMITTING: frozenset({Txn.COMMITTING, Txn.READY, Txn.PREPARED, Txn.ABORTABLE, Txn.FATAL}),
+    Txn.PREPARED: frozenset({Txn.INITIALIZING, Txn.FATAL}),
     Txn.ABORTING: frozenset({Txn.ABORTING, Txn.READY, Txn.FATAL}),
     Txn.ABORTABLE: frozenset({Txn.ABORTABLE, Txn.ABORTING, Txn.FATAL}),
     # Only after a transaction that timed out: starting over is the user's decision, the same as making a new producer.

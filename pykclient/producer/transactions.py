@@ -33,6 +33,7 @@ from pykclient.errors import (
     KafkaTimeoutError,
     OutOfOrderSequenceNumber,
     ProducerFenced,
+    ProtocolError,
     StaleMemberEpoch,
     TransactionAbortable,
     TransactionAborted,
@@ -46,6 +47,7 @@ from pykclient.net.completion import Completion
 from pykclient.net.network_client import NetworkClient
 from pykclient.net.transport import Clock
 from pykclient.producer.batch import ProducerBatch
+from pykclient.producer.prepared import PreparedTransaction
 from pykclient.producer.sequences import EPOCH_MAX, ProducerIdAndEpoch, Sequences
 from pykclient.producer.transaction_limits import timeout_refused
 from pykclient.producer.transaction_states import LEGAL, Txn
@@ -315,7 +317,7 @@ class TransactionManager:
         """init_transactions(): fence older producers with this id, finish or abort what they left, get an identity."""
         if self.state is Txn.FATAL and not isinstance(self.error, TransactionTimedOut):
             self._refuse("init_transactions()")
-        if self.state not in (Txn.UNINITIALIZED, Txn.INITIALIZING, Txn.FATAL):
+        if self.state not in (Txn.UNINITIALIZED, Txn.INITIALIZING, Txn.PREPARED, Txn.FATAL):
             self._refuse("init_transactions()")
         yield from self._all_delivered()  # after a transaction that timed out, something may still be on the wire
         self._to(Txn.INITIALIZING)
@@ -400,6 +402,17 @@ class TransactionManager:
         if self.state is not Txn.COMMITTING:
             self._refuse("commit_transaction()")
         yield from self._end(committed=True)
+
+    def prepare(self) -> Operation[PreparedTransaction]:
+        """prepare_transaction(): everything sent is delivered, and the end left to whoever has the answer."""
+        if self.state not in (Txn.OPEN, Txn.COMMITTING):
+            self._refuse("prepare_transaction()")
+        self._to(Txn.COMMITTING)
+        yield from self._all_delivered()
+        if self.state is not Txn.COMMITTING:
+            self._refuse("prepare_transaction()")
+        self._to(Txn.PREPARED)
+        return PreparedTransaction(self._id(), *self.sequences.identity, 5 if self._v2 else 4, not self._started)
 
     def abort(self) -> Operation[None]:
         """abort_transaction(): what was not sent yet fails with TransactionAborted."""
@@ -524,7 +537,7 @@ class TransactionManager:
                 if code == 0:
                     return response
                 raise error_for_code(code)(transactional_id=self.transactional_id)
-            except (KafkaConnectionError, KafkaTimeoutError):
+            except (KafkaConnectionError, KafkaTimeoutError, ProtocolError):
                 if kind is not None:
                     self._coordinators.forget(kind, key)
             except KafkaError as error:

@@ -170,7 +170,7 @@ class _StreamReader(api.DataSourceStreamReader):  # type: ignore[misc]
 
     def _settled_latest(self, start: Offsets) -> Offsets:
         """The ends, asked again when some are before what was read already: a new leader may be behind for a moment."""
-        latest = self._view.latest_now()
+        latest = self._view.latest_after(start)
         for _ in range(self._options.retries):
             if not losses_between(start, latest):
                 return latest

@@ -102,6 +102,13 @@ class KafkaView:
             self._latest = (time.monotonic(), self.latest(self.partitions(missing_ok=True)))
         return dict(self._latest[1])
 
+    def latest_after(self, start: Offsets) -> Offsets:
+        """As above, but waiting rather than giving an old answer when that one had nothing new: "nothing there" must be
+        true now, or a test that waits for all rows would end too early."""
+        if self._latest is not None and all(start.get(tp) == end for tp, end in self._latest[1].items()):
+            time.sleep(max(0.0, self._latest[0] + LATEST_TTL_S - time.monotonic()))
+        return self.latest_now()
+
     def forget_latest(self) -> None:
         """Ask again, now."""
         self._latest = self._partitions = None

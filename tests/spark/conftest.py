@@ -26,7 +26,10 @@ def _missing() -> str | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reason = _missing()
     for item in items:
-        if reason is not None and "tests/spark" in str(item.path):
+        if "tests/spark" not in item.path.as_posix():
+            continue
+        item.add_marker(pytest.mark.timeout(300))  # the first job starts a JVM and several Pythons
+        if reason is not None:
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
@@ -44,6 +47,8 @@ def new_session() -> Any:
         session = (
             SparkSession.builder.master("local[2,2]")
             .config("spark.ui.enabled", "false")
+            .config("spark.driver.memory", "600m")
+            .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto")
             .config("spark.sql.shuffle.partitions", "2")
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.session.timeZone", "UTC")

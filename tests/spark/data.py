@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from typing import Any
 
 import pyarrow as pa
@@ -24,6 +25,15 @@ def fill(cluster: EmbeddedCluster, topic: str, count: int, *, first: int = 0, **
     )
     with KafkaProducer(bootstrap_servers=cluster.bootstrap_servers) as producer:
         producer.send_arrow(topic, table, timestamp="timestamp", **arguments).result(30)
+
+
+def forget_last_commit(checkpoint: pathlib.Path) -> int:
+    """As if the driver had died after the last batch was written, before Spark noted it; gives the batch's number."""
+    folder = checkpoint / "commits"
+    last = max(int(path.name) for path in folder.iterdir() if path.name.isdigit())
+    (folder / str(last)).unlink()
+    (folder / f".{last}.crc").unlink(missing_ok=True)
+    return last
 
 
 def values(frame: Any) -> list[str]:
