@@ -27,6 +27,7 @@ from pykclient.errors import (
     KafkaTimeoutError,
     MessageTooLarge,
     NotLeaderOrFollower,
+    ProtocolError,
     UnknownTopicOrPartition,
     error_for_code,
 )
@@ -58,6 +59,9 @@ SUSPECT_AFTER_S = 1.0
 # After this much silence the connection itself is doubted; doubled for each time in a row that doubting it did not
 # help.
 DOUBT_CONNECTION_AFTER_S = 5.0
+# The metadata manager takes its turn before the Sender: what is asked of it here it hears of in the next turn, which
+# must come soon.
+LOOK_AGAIN_S = 0.02
 PRODUCE_VERSION_TXN_V1 = 11
 PRODUCE_VERSION_BY_NAME = 12
 
@@ -119,6 +123,8 @@ class Sender:
         self._ordered = settings.in_flight_max == 1
         self._probe_at: dict[int, float] = {}
         self._doubts: dict[int, int] = {}
+        self._failures: dict[int, Exception | None] = {}  # node -> why it could not be reached last
+        self._ask_at: dict[int, float] = {}
         self._now = 0.0
         self._leaders = _Leaders(metadata.cluster)
 
@@ -140,11 +146,13 @@ class Sender:
     def _drain(self, now: float, requests: list[Request[ProduceResponse | MetadataResponse]]) -> float:
         """Fill every node that has room; gives when to look again."""
         leaders = self._leaders = self._leaders.of(self._metadata.cluster)
+        heard_at = math.inf
         while True:
             ready = self._accumulator.ready(leaders, now)
             wake_at = ready.wake_at
             if ready.leaderless_topics:
                 self._metadata.request_update(ready.leaderless_topics)
+                heard_at = now + LOOK_AGAIN_S
             takers = []
             for node_id in ready.nodes:
                 if self._requests.get(node_id, 0) < self._settings.in_flight_max and self._network.ready(node_id, now):
@@ -152,14 +160,32 @@ class Sender:
                     self._accumulator.note_node(node_id, now, drained=True)
                 else:
                     self._accumulator.note_node(node_id, now, drained=False)
+                    heard_at = min(heard_at, self._ask_who_leads(node_id, now))
                     retry_at = self._network.available_at(node_id, now)
                     if retry_at > now:
                         wake_at = min(wake_at, retry_at)
             drained = self._accumulator.drain(leaders, takers, now, self._settings.request_bytes_max) if takers else {}
             if not drained:
-                return wake_at
+                return min(wake_at, heard_at)
             for node_id, batches in drained.items():
                 requests.append(self._request(node_id, batches, now))
+
+    def _ask_who_leads(self, node_id: int, now: float) -> float:
+        """A leader that cannot be reached may be gone, and another elected meanwhile: ask at every failed attempt, and
+        every second while the connection does not come up (a stopped broker still takes connections). Gives when to
+        look again."""
+        error = self._network.connection_error(node_id)
+        anew = error is not None and error is not self._failures.get(node_id)
+        self._failures[node_id] = error
+        if self._network.connected(node_id):  # merely busy or throttled
+            self._ask_at.pop(node_id, None)
+            return math.inf
+        due = self._ask_at.setdefault(node_id, now + SUSPECT_AFTER_S)
+        if now < due and not anew:
+            return due
+        self._ask_at[node_id] = now + SUSPECT_AFTER_S
+        self._metadata.request_update()
+        return now + LOOK_AGAIN_S
 
     def _request(
         self, node_id: int, batches: list[ProducerBatch], now: float
@@ -276,7 +302,8 @@ class Sender:
             if batch.delivery is not None:
                 self._accumulator.release(batch)
                 continue
-            retriable = isinstance(error, (KafkaConnectionError, KafkaTimeoutError)) and not isinstance(
+            # A ProtocolError condemns the connection, not the records that happened to be on it.
+            retriable = isinstance(error, (KafkaConnectionError, KafkaTimeoutError, ProtocolError)) and not isinstance(
                 error, AuthenticationError
             )
             if retriable and self._may_try_again(batch):

@@ -1,6 +1,6 @@
 """The standard workload against three real brokers: unique integers at about 350 a second, idempotent, acks=all.
 
-Used by the tests of the producer under node and network faults. All that is acknowledged goes into a ``Ledger``, with the
+Used by the tests of the producer under node and network faults. What is acknowledged goes into a ``Ledger``, with the
 time of each acknowledgement per partition, so that a test can say how long a fault was felt and where.
 """
 

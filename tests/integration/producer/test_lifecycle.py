@@ -371,3 +371,24 @@ def test_a_topic_that_appears_late_is_found(cluster: EmbeddedCluster) -> None:
     finally:
         maker.join()
         producer.close(1)
+
+
+@pytest.mark.parametrize("connected", [False, True])
+def test_a_leader_that_comes_back_is_written_to_at_once(connected: bool) -> None:
+    """While it is gone there is nobody to ask but the others; who leads must be asked again and again."""
+    with EmbeddedCluster(brokers=2) as own:
+        own.create_topic("t", assignments={0: [own.nodes[1]]})
+        producer = producer_for(own, retry_backoff_ms=100, retry_backoff_max_ms=1000)
+        producer.partitions_for("t")
+        if connected:
+            producer.send("t", b"first").result(5)
+        gone = own.nodes[1]
+        own.stop(gone)
+        future = producer.send("t", b"x")
+        with pytest.raises(KafkaTimeoutError):
+            future.result(1.5)
+        own.start_node(gone)
+        began = time.monotonic()
+        future.result(10)
+        assert time.monotonic() - began < 2.5
+        producer.close(1)
