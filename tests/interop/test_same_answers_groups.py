@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pykclient.errors import ErrorCode
 from pykclient.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from pykclient.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from pykclient.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
@@ -304,6 +305,13 @@ def test_transactions(compare: Compare) -> None:
                 setattr(request, name, value)
             return c.ask(f"init {label}", request, version)
 
+        ask_for = DescribeTransactionsRequest(transactional_ids=[tx])
+        not_loading = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
+        wait_until(
+            lambda: c.wire.ask(ask_for, 0).transaction_states[0].error_code == not_loading, "the coordinator to load"
+        )
+        anybody = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)
+        wait_until(lambda: c.wire.ask(anybody, 5).error_code == 0, "the first block of producer ids")
         init("with no time", transaction_timeout_ms=0)
         init("with too much time", transaction_timeout_ms=2**31 - 1)
         init("with an empty name", transactional_id="")
