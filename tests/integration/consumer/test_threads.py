@@ -1,5 +1,4 @@
-"""Threads, signals and processes: one thread at a time, waking and closing from anywhere, Ctrl-C in time, forks that say
-so."""
+"""Threads, signals and processes: one thread at a time, waking and closing from anywhere, Ctrl-C, honest forks."""
 
 from __future__ import annotations
 
