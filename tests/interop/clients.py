@@ -61,6 +61,11 @@ class Transactional(Protocol):
 class Client(Protocol):
     """One library against one cluster."""
 
+    @property
+    def codecs(self) -> Sequence[str]:
+        """What it can compress with as it is installed here."""
+        ...
+
     def create_topic(self, name: str, partitions: int) -> None: ...
     def produce(self, topic: str, messages: Sequence[Message], *, codec: str = "none") -> list[int]: ...
     def read_all(self, topic: str, partitions: int, *, isolation: str = "read_uncommitted") -> list[Read]: ...
@@ -94,6 +99,12 @@ class KafkaPython:
 
         self.kafka = kafka
         self.common: dict[str, Any] = {"bootstrap_servers": bootstrap_servers.split(",")}
+
+    @property
+    def codecs(self) -> Sequence[str]:
+        from kafka import codec
+
+        return [name for name in CODECS if name == "none" or getattr(codec, f"has_{name}")()]
 
     def create_topic(self, name: str, partitions: int) -> None:
         from kafka.admin import NewTopic
@@ -243,6 +254,7 @@ class _KafkaPythonTransactional:
 
 class Confluent:
     group_protocol = "classic"
+    codecs = CODECS
 
     def __init__(self, bootstrap_servers: str) -> None:
         import confluent_kafka
@@ -397,6 +409,8 @@ class _ConfluentTransactional:
 
 class AioKafka:
     """Its event loop runs on a thread, so that the tests stay synchronous."""
+
+    codecs = CODECS
 
     def __init__(self, bootstrap_servers: str) -> None:
         import aiokafka
