@@ -65,6 +65,14 @@ class RecordTooLarge(UsageError):
         self.limit = limit
 
 
+class MissingCodec(UsageError):
+    """The codec needs a package that is not installed here: pip install cramjam, or set compression_type."""
+
+    def __init__(self, message: str | None = None, *, codec: str | None = None, **context: Any) -> None:
+        super().__init__(message, **context)
+        self.codec = codec
+
+
 class KafkaTimeoutError(KafkaError, TimeoutError):
     """The operation did not finish in its time; it may still happen."""
 
@@ -215,6 +223,10 @@ class DataLoss(KafkaError):
     """Records that were to be read are no longer in Kafka; start where there are some, or accept the loss."""
 
 
+class ExactlyOnceError(KafkaError):
+    """A batch of an exactly-once query could not be committed as a whole; the message says what to do."""
+
+
 class NoOffsetForPartition(KafkaError):
     """There is no committed offset and no auto_offset_reset policy; seek, commit an offset, or set the policy."""
 
@@ -269,6 +281,7 @@ __all__ = [
     "DecompressedTooLarge",
     "DeliveryTimedOut",
     "DeserializationError",
+    "ExactlyOnceError",
     "ForkedClientError",
     "FrameTooLarge",
     "IllegalStateError",
@@ -276,6 +289,7 @@ __all__ = [
     "KafkaTimeoutError",
     "LogTruncation",
     "MaxPollExceeded",
+    "MissingCodec",
     "NoBrokersAvailable",
     "NoOffsetForPartition",
     "OffsetOutOfRangeError",

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pykclient.spark.batches import write_batch
+    from pykclient.spark.decisions import resolve_batch
     from pykclient.spark.lag import LagListener
     from pykclient.spark.source import KafkaDataSource
 
 _EXPORTS = {
     "KafkaDataSource": "pykclient.spark.source",
     "LagListener": "pykclient.spark.lag",
+    "resolve_batch": "pykclient.spark.decisions",
     "write_batch": "pykclient.spark.batches",
 }
 
@@ -27,4 +29,4 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_EXPORTS[name]), name)
 
 
-__all__ = ["KafkaDataSource", "LagListener", "write_batch"]
+__all__ = ["KafkaDataSource", "LagListener", "resolve_batch", "write_batch"]

@@ -305,6 +305,8 @@ def sink_options(options: Mapping[str, str]) -> SinkOptions:
     if topic is not None:
         topic = topic.strip()
     given.boolean("includeHeaders", False)
+    if given.text("kafka.transactional.id") is not None:
+        raise UsageError("option kafka.transactional.id is not supported: see exactlyOnce and transactionalIdPrefix")
     return SinkOptions(
         client=given.client(ProducerConfig, ConsumerConfig),
         topic=topic,

@@ -1,20 +1,24 @@
 """Writing to Kafka from Spark: the driver checks the columns, the executors send the rows as Arrow columns.
 
-At least once, as Spark's own connector: a task that fails is run again, and what it wrote before stays. ``write`` ends
-only when every row is acknowledged.
+At least once, as Spark's own connector: a task that fails is run again, and what it wrote before stays. Exactly once
+when asked: each task writes in a transaction of its own and prepares it, and the driver commits them (decisions.py).
+Either way ``write`` ends only when every row is acknowledged.
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pykclient.errors import UsageError
+from pykclient.errors import ExactlyOnceError, UsageError
 from pykclient.producer.arrow import SentRows
+from pykclient.producer.prepared import PreparedTransaction
 from pykclient.protocol import arrow
 from pykclient.spark import pyspark_api as api
 from pykclient.spark.clients import borrowed_producer
+from pykclient.spark.decisions import Batch, Decisions
 from pykclient.spark.options import SinkOptions
 
 _TEXT = (api.StringType, api.BinaryType)
@@ -98,8 +102,63 @@ def write_rows(options: SinkOptions, layout: Layout, batches: Iterator[Any]) -> 
 class Written(api.WriterCommitMessage):  # type: ignore[misc]
     """What a task tells the driver."""
 
-    def __init__(self, row_count: int) -> None:
+    def __init__(
+        self, row_count: int, batch: Batch | None = None, transaction: PreparedTransaction | None = None
+    ) -> None:
         self.row_count = row_count
+        self.batch = batch
+        self.transaction = transaction
+
+
+TRANSACTION_TIMEOUT_MS = 900_000
+"""The longest that brokers allow unless told otherwise: a batch must be written and committed within it."""
+
+
+def prepare_rows(
+    options: SinkOptions, layout: Layout, batches: Iterator[Any], *, batch: Batch, committed: Batch | None, slot: int
+) -> Written:
+    """Write the rows of one task in a transaction and leave its end to the driver. Writes nothing when the batch is
+    committed already: the input is not even read."""
+    if committed is not None and committed.query == batch.query:
+        if committed.number == batch.number:
+            return Written(0, batch)
+        if committed.number > batch.number:
+            raise ExactlyOnceError(
+                f"batch {batch.number} is to be written, but {committed.number} is committed already: the checkpoint "
+                "went back in time. Give the query a new checkpoint and a new transactionalIdPrefix"
+            )
+    first = next((each for each in batches if each.num_rows), None)
+    if first is None:
+        return Written(0, batch)
+    settings = {
+        "transaction.timeout.ms": str(TRANSACTION_TIMEOUT_MS),
+        **options.client,
+        "transactional.id": f"{options.transactional_id_prefix}.{slot}",
+    }
+    with borrowed_producer(settings) as producer:
+        producer.init_transactions()  # ends what an earlier attempt at this slot has left
+        producer.begin_transaction()
+        sent = send_rows(producer, options, layout, first)
+        for each in batches:
+            if each.num_rows:
+                sent += send_rows(producer, options, layout, each)
+        transaction = producer.prepare_transaction()
+        return Written(sum(each.result(0).row_count for each in sent), batch, transaction)
+
+
+def _decisions(options: SinkOptions) -> Decisions | None:
+    """For an exactly-once query; None for the others."""
+    if not options.exactly_once:
+        if options.transactional_id_prefix is not None or options.idempotency_token is not None:
+            raise UsageError("transactionalIdPrefix and idempotencyToken need exactlyOnce=true")
+        return None
+    if not options.transactional_id_prefix:
+        raise UsageError("exactlyOnce needs transactionalIdPrefix: a name that no other query has, and that stays")
+    return Decisions(options.client, options.transactional_id_prefix)
+
+
+def _transactions(messages: list[Written | None]) -> list[PreparedTransaction]:
+    return [each.transaction for each in messages if each is not None and each.transaction is not None]
 
 
 class BatchWriter(api.DataSourceArrowWriter):  # type: ignore[misc]
@@ -108,47 +167,74 @@ class BatchWriter(api.DataSourceArrowWriter):  # type: ignore[misc]
     def __init__(self, options: SinkOptions, schema: Any, *, overwrite: bool) -> None:
         if overwrite:
             raise UsageError("mode 'overwrite' is not possible: Kafka only appends. Use mode('append')")
-        _refuse_exactly_once(options)
         self._options = options
         self._layout = checked_layout(schema, options.topic)
+        self._decisions = _decisions(options)
+        self._batch = Batch("token:" + (options.idempotency_token or uuid.uuid4().hex), 0)
+        self._committed = None if self._decisions is None else self._decisions.begin(self._batch.query)
 
     def write(self, iterator: Iterator[Any]) -> Written:
         """On an executor."""
-        return Written(write_rows(self._options, self._layout, iterator))
+        if self._decisions is None:
+            return Written(write_rows(self._options, self._layout, iterator))
+        slot = api.TaskContext.get().partitionId()
+        return prepare_rows(
+            self._options, self._layout, iterator, batch=self._batch, committed=self._committed, slot=slot
+        )
 
     def commit(self, messages: list[Written | None]) -> None:
-        """All rows are stored already."""
+        """On the driver, when all tasks have written."""
+        if self._decisions is not None and self._committed != self._batch:
+            self._decisions.commit(self._batch, _transactions(messages))
 
     def abort(self, messages: list[Written | None]) -> None:
-        """What was stored stays: at least once."""
+        """On the driver, when one has failed. At least once: what was stored stays."""
+        if self._decisions is not None:
+            self._decisions.abort(_transactions(messages))
 
 
 class StreamWriter(api.DataSourceStreamArrowWriter):  # type: ignore[misc]
     """For ``df.writeStream``."""
 
     def __init__(self, options: SinkOptions, schema: Any) -> None:
-        _refuse_exactly_once(options)
+        if options.idempotency_token is not None:
+            raise UsageError("idempotencyToken is for df.write; a stream has its checkpoint")
+        if options.exactly_once and not api.STREAM_WRITES_ARROW:
+            raise UsageError("exactlyOnce needs Spark 4.1 or later")
         self._options = options
         self._layout = checked_layout(schema, options.topic)
-        self._schema = schema
+        self._decisions = _decisions(options)
+        self._committed = None if self._decisions is None else self._decisions.begin()
 
     def write(self, iterator: Iterator[Any]) -> Written:
         """On an executor."""
-        return Written(write_rows(self._options, self._layout, iterator))
+        if self._decisions is None:
+            return Written(write_rows(self._options, self._layout, iterator))
+        batch, slot = _batch_of_task(), api.TaskContext.get().partitionId()
+        return prepare_rows(self._options, self._layout, iterator, batch=batch, committed=self._committed, slot=slot)
 
     def commit(self, messages: list[Written | None], batchId: int) -> None:
-        """All rows are stored already."""
+        """On the driver, when all tasks have written."""
+        batches = {each.batch for each in messages if each is not None and each.batch is not None}
+        if self._decisions is None or not batches:
+            return
+        batch = batches.pop()
+        if batch != self._committed:
+            self._decisions.commit(batch, _transactions(messages))
 
     def abort(self, messages: list[Written | None], batchId: int) -> None:
-        """What was stored stays: at least once."""
+        """On the driver, when one has failed, or when ``commit`` has."""
+        if self._decisions is not None:
+            self._decisions.abort(_transactions(messages))
 
 
-def _refuse_exactly_once(options: SinkOptions) -> None:
-    if options.exactly_once or options.transactional_id_prefix is not None or options.idempotency_token is not None:
-        raise UsageError(
-            "exactlyOnce, transactionalIdPrefix and idempotencyToken are not supported yet; the sink writes at least "
-            "once, so a batch that is run again may write records twice"
-        )
+def _batch_of_task() -> Batch:
+    """Spark tells a task which batch it is part of, though not by its interface for data sources."""
+    context = api.TaskContext.get()
+    query, number = context.getLocalProperty("sql.streaming.queryId"), context.getLocalProperty("streaming.sql.batchId")
+    if query is None or number is None:
+        raise UsageError("this version of Spark does not tell tasks their batch, which exactlyOnce needs")
+    return Batch(query, int(number))
 
 
-__all__ = ["BatchWriter", "Layout", "StreamWriter", "Written", "checked_layout", "write_rows"]
+__all__ = ["BatchWriter", "Layout", "StreamWriter", "Written", "checked_layout", "prepare_rows", "write_rows"]
