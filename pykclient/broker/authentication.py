@@ -63,7 +63,7 @@ class Authentication:
         try:
             challenge = self._exchange.step(bytes(request.auth_bytes))
         except SaslAuthenticationFailed as error:
-            return self._refused(str(error))
+            return self._refused(error.message)
         except AuthenticationError:
             return self._refused("Authentication failed")
         response = SaslAuthenticateResponse(error_message=None, auth_bytes=challenge)

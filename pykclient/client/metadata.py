@@ -96,6 +96,9 @@ class MetadataManager:
         self.all_topics = False
         """Ask for every topic (a consumer that subscribes by pattern)."""
         self.last_error: Exception | None = None
+        self.unreachable: Exception | None = None
+        """Why there is no cluster to talk to: set when no broker was ever reached and patience is over, or when we are
+        refused for good. For those who wait for something else than metadata; any thread may read and clear it."""
         self._settings = settings
         self._network = network
         self._rng = rng
@@ -295,6 +298,7 @@ class MetadataManager:
         self._updated_at = self._now
         self._avoid.clear()
         self.last_error = None
+        self.unreachable = None
         self._note_unknown(view)
         self._show(view)
 
@@ -337,16 +341,22 @@ class MetadataManager:
             # Wrong credentials do not get better by repetition; the next one who asks starts a new attempt.
             self._retry_at = max(self._retry_at, self._now + settings.retry_backoff_max_s)
             self._updated_at = self._now
-            self.fail(error)
+            self._tell(error)
             return
         self._wanted = True
         if self._bootstrapping:
             if self._now - since >= settings.bootstrap_patience_s:
-                self.fail(error)
+                self._tell(error)
             return
         nobody = not any(self._network.connected(node_id) for node_id in self._network.nodes)
         if settings.rebootstrap and (nobody or self._now - since >= settings.rebootstrap_trigger_s):
             self._rebootstrap("no known broker answers")
+
+    def _tell(self, error: Exception) -> None:
+        # A cluster that was there and is gone comes back: that is no reason to stop a consumer that could wait.
+        if getattr(error, "fatal", False) or not self.cluster.update_count:
+            self.unreachable = error
+        self.fail(error)
 
     def _backoff_s(self, attempts: int) -> float:
         settings = self._settings

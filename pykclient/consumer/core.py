@@ -32,7 +32,7 @@ from pykclient.consumer.subscription import (
     SubscriptionKind,
     parse_reset,
 )
-from pykclient.errors import ClientClosed, IllegalStateError, KafkaError, UsageError, WakeupError
+from pykclient.errors import AuthorizationError, ClientClosed, IllegalStateError, KafkaError, UsageError, WakeupError
 from pykclient.net.client_request import Request
 from pykclient.plugins import RebalanceListener, deserializer_function
 from pykclient.protocol.messages.metadata import MetadataRequest, MetadataResponse
@@ -65,6 +65,7 @@ class ConsumerCore:
         self.close_wanted = False
         """close() came in the middle of another call of the same thread (a signal handler): at its end."""
         self._wakeups = 0
+        self._topic_problem: Exception | None = None
         self._key = None if config.key_deserializer is None else deserializer_function(config.key_deserializer)
         self._value = None if config.value_deserializer is None else deserializer_function(config.value_deserializer)
         coordinators = Coordinators()
@@ -148,6 +149,10 @@ class ConsumerCore:
     def _topics_changed(self) -> None:
         """A new view of the cluster."""
         subscription = self.subscription
+        refused = [error for error in self.metadata.cluster.errors.values() if isinstance(error, AuthorizationError)]
+        if refused:
+            self._topic_problem = refused[0]
+            self.buffer.wake(attention=True)
         with subscription.lock:
             if subscription.kind is SubscriptionKind.PATTERN and self._match_pattern():
                 self.membership.subscription_changed()
@@ -199,16 +204,21 @@ class ConsumerCore:
     def needs_attention(self) -> bool:
         """More than records waits for the user's thread. Also restarts max_poll_interval."""
         self.membership.polled(self.clock.now())
-        return self.buffer.attention or self.membership.needs_user()
+        return self.buffer.attention or self.metadata.unreachable is not None or self.membership.needs_user()
 
     def attend(self) -> Operation[None] | None:
-        """Wake-ups, then partitions that need the user's decision, then the group: gives what to run for it, if
-        anything."""
+        """Wake-ups, a cluster out of reach, partitions that need the user's decision, then the group: gives what to run
+        for it, if anything."""
         self.buffer.attention = False
         self.engine.check_usable()
         if self._wakeups:
             self._wakeups = 0
             raise WakeupError
+        problem, self.metadata.unreachable = self.metadata.unreachable or self._topic_problem, None
+        self._topic_problem = None
+        if problem is not None:
+            # Told once; the next attempt that fails, or the next view that says so, tells again.
+            raise problem
         with self.subscription.lock:
             for state in self.subscription.in_phase(Phase.STUCK):
                 if state.error is not None:

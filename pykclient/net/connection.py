@@ -314,7 +314,10 @@ class ClientConnection:
 
     def _take_challenge(self, answer: SaslAuthenticateResponse, now: float) -> Ready | Offload:
         if answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED:
-            raise SaslAuthenticationFailed(answer.error_message, node=str(self._endpoint))
+            reason = f"the broker refuses the login ({answer.error_message or 'it does not say why'})"
+            raise SaslAuthenticationFailed(
+                f"{reason}; check sasl_username, sasl_password and sasl_mechanism", node=str(self._endpoint)
+            )
         if answer.error_code != 0:
             raise broker_error(
                 answer.error_code, answer.error_message, node=str(self._endpoint), api="SaslAuthenticate"

@@ -14,7 +14,7 @@ class HostNotFound(KafkaConnectionError):
 
 
 class ConnectionRefused(KafkaConnectionError):
-    """Nothing listens on this port; check that the broker runs and that the port is right."""
+    """Nothing listens on this port; start the broker there, or correct the port in bootstrap_servers."""
 
 
 class ConnectTimedOut(KafkaConnectionError):
@@ -45,6 +45,18 @@ class TlsVerificationFailed(TlsFailure, AuthenticationError):
     fatal = True
 
 
+class CertificateUntrusted(TlsVerificationFailed):
+    """The broker's certificate was not issued by anyone we trust; set ssl_cafile to the CA that issued it."""
+
+
+class CertificateExpired(TlsVerificationFailed):
+    """The broker's certificate is out of its dates; renew it, or check this machine's clock. ssl_cafile cannot help."""
+
+
+class HostNameMismatch(TlsVerificationFailed):
+    """The broker's certificate is for other names; use one of them in bootstrap_servers, or reissue it."""
+
+
 class ClientCertificateRefused(TlsFailure, AuthenticationError):
     """The broker wants a client certificate, or another one; set ssl_certfile and ssl_keyfile."""
 
@@ -62,10 +74,13 @@ class PeerIsTls(KafkaConnectionError):
 
 
 __all__ = [
+    "CertificateExpired",
+    "CertificateUntrusted",
     "ClientCertificateRefused",
     "ConnectTimedOut",
     "ConnectionLost",
     "ConnectionRefused",
+    "HostNameMismatch",
     "HostNotFound",
     "PeerIsTls",
     "PeerNotTls",

@@ -40,6 +40,8 @@ from pykclient.net.transport import (
 from pykclient.net.workers import Workers
 
 logger = logging.getLogger(__name__)
+# Where a program has not set up logging, Python would print our warnings to standard error; a library prints nothing.
+logging.getLogger("pykclient").addHandler(logging.NullHandler())
 
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 BACKLOG = 1024

@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 
 from pykclient.errors import ConfigError, KafkaConnectionError
 from pykclient.net.failures import (
+    CertificateExpired,
+    CertificateUntrusted,
     ClientCertificateRefused,
     ConnectionLost,
+    HostNameMismatch,
     PeerNotTls,
     TlsFailure,
     TlsVerificationFailed,
@@ -24,6 +27,10 @@ logger = logging.getLogger(__name__)
 
 # What OpenSSL says when the other side's first bytes are no TLS record.
 _NOT_TLS = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG")
+# X509_V_ERR_*: why OpenSSL refuses a certificate.
+_OUT_OF_DATE = {9, 10}
+_OTHER_NAME = {62, 64}
+_UNKNOWN_ISSUER = {2, 18, 19, 20, 21, 27}
 # How peers say that they want a certificate from us, or another one.
 _CERTIFICATE_ALERTS = ("CERTIFICATE_REQUIRED", "BAD_CERTIFICATE", "ALERT_UNKNOWN_CA", "CERTIFICATE_UNKNOWN")
 
@@ -107,12 +114,7 @@ def handshake_failure(error: OSError, endpoint: Endpoint) -> KafkaConnectionErro
     host, port = endpoint.host, endpoint.port
     failure: KafkaConnectionError
     if isinstance(error, ssl.SSLCertVerificationError):
-        failure = TlsVerificationFailed(
-            f"the broker's certificate is refused: {error.verify_message}; "
-            "check ssl_cafile and the names and dates in the certificate",
-            host=host,
-            port=port,
-        )
+        failure = _verification_failure(error, endpoint)
     elif isinstance(error, (ssl.SSLEOFError, ssl.SSLZeroReturnError, ConnectionError)):
         failure = PeerNotTls(
             "the connection was closed during the TLS handshake; the port may not speak TLS (see security_protocol)",
@@ -127,6 +129,19 @@ def handshake_failure(error: OSError, endpoint: Endpoint) -> KafkaConnectionErro
         )
     failure.__cause__ = error
     return failure
+
+
+def _verification_failure(error: ssl.SSLCertVerificationError, endpoint: Endpoint) -> TlsVerificationFailed:
+    kind, advice = TlsVerificationFailed, "check ssl_cafile and the names and dates in the certificate"
+    if error.verify_code in _OUT_OF_DATE:
+        kind, advice = CertificateExpired, "have it renewed, or check this machine's clock; ssl_cafile cannot help"
+    elif error.verify_code in _OTHER_NAME:
+        kind = HostNameMismatch
+        advice = "use a name of the certificate in bootstrap_servers, or have it reissued for this one"
+    elif error.verify_code in _UNKNOWN_ISSUER:
+        kind, advice = CertificateUntrusted, "set ssl_cafile to the CA that issued it"
+    sentence = f"the broker's certificate is refused: {error.verify_message.rstrip('.')}; {advice}"
+    return kind(sentence, host=endpoint.host, port=endpoint.port)
 
 
 def stream_failure(error: OSError, endpoint: Endpoint) -> KafkaConnectionError:

@@ -69,6 +69,7 @@ class KafkaProducer:
 
     def __init__(self, options: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
         self._config = config = read_options(ProducerConfig, options, **keywords)
+        require(_CODECS[config.compression_type])
         self._closed = False
         self._metrics = ProducerMetrics()
         self._parts: ClientParts = assemble(config, kind="producer")
@@ -155,7 +156,6 @@ class KafkaProducer:
     def _sender_settings(self) -> SenderSettings:
         config = self._config
         codec = _CODECS[config.compression_type]
-        require(codec)
         levels = {
             CompressionType.GZIP: None if config.compression_gzip_level == -1 else config.compression_gzip_level,
             # 9 is the default and, in Java, means the fast compressor, not the high compression of that level.

@@ -10,11 +10,15 @@ from __future__ import annotations
 import enum
 import struct
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import cramjam
+from pykclient.errors import CorruptRecordError, DecompressedTooLarge, MissingCodec, UsageError
 
-from pykclient.errors import CorruptRecordError, DecompressedTooLarge, UsageError
+cramjam: Any
+try:
+    import cramjam
+except ImportError:  # A platform without it still has gzip and no compression, and says so of the others.
+    cramjam = None
 
 if TYPE_CHECKING:
     from pykclient.protocol.buffers import Buffer
@@ -40,6 +44,12 @@ LEVELS = {
 }
 """Lowest and highest level per codec, as in the Java client; the others have no levels."""
 
+_BUILT_IN = (CompressionType.NONE, CompressionType.GZIP)
+_UNREADABLE = (
+    (zlib.error, struct.error, IndexError)
+    if cramjam is None
+    else (cramjam.DecompressionError, zlib.error, struct.error, IndexError)
+)
 _INT32 = struct.Struct(">i")
 _UINT32_LE = struct.Struct("<I")
 
@@ -52,6 +62,16 @@ def compression_type(codec: int) -> CompressionType:
         raise CorruptRecordError(f"unknown compression type id {codec}") from None
 
 
+def require(codec: CompressionType) -> None:
+    """Raise MissingCodec when this installation lacks it."""
+    if cramjam is None and codec not in _BUILT_IN:
+        name = codec.name.lower()
+        raise MissingCodec(
+            f"{name} needs the package cramjam: pip install cramjam (or set compression_type to gzip or none)",
+            codec=name,
+        )
+
+
 def compress(codec: CompressionType, data: Buffer, level: int | None = None, *, magic: int = 2) -> bytes:
     """Compress the records of one batch. ``magic`` matters for lz4 only: message set v0 has a broken frame header."""
     if level is not None:
@@ -61,6 +81,7 @@ def compress(codec: CompressionType, data: Buffer, level: int | None = None, *, 
     if codec is CompressionType.GZIP:
         compressor = zlib.compressobj(-1 if level is None else level, zlib.DEFLATED, 31)
         return compressor.compress(data) + compressor.flush()
+    require(codec)
     if codec is CompressionType.SNAPPY:
         return _snappy_compress(data)
     if codec is CompressionType.LZ4:
@@ -75,6 +96,7 @@ def decompress(
     CorruptRecordError."""
     if codec is CompressionType.NONE:
         return data
+    require(codec)
     view = memoryview(data)
     try:
         if codec is CompressionType.GZIP:
@@ -84,7 +106,7 @@ def decompress(
         if codec is CompressionType.LZ4:
             return _lz4_decompress(view, magic, bytes_max)
         return _zstd_decompress(view, bytes_max)
-    except (cramjam.DecompressionError, zlib.error, struct.error, IndexError) as error:
+    except _UNREADABLE as error:
         raise CorruptRecordError(f"records are no valid {codec.name.lower()} stream: {error}") from error
 
 
@@ -237,9 +259,7 @@ def _lz4_compress(data: Buffer, level: int | None, magic: int) -> bytes:
 def _lz4_compress_with_level(data: Buffer, level: int, magic: int) -> bytes:
     # The library has levels for frames only. Java's levels go to 17, its own to 12; both mean "as small as you can" at
     # the top.
-    compressor = cramjam.lz4.Compressor(
-        level=min(level, _LZ4_HC_LEVEL_MAX), content_checksum=False, block_linked=False
-    )
+    compressor = cramjam.lz4.Compressor(level=min(level, _LZ4_HC_LEVEL_MAX), content_checksum=False, block_linked=False)
     compressor.compress(bytes(data))  # the streaming compressors take nothing but bytes
     frame = bytes(compressor.finish())
     header_size = 7 + (8 if frame[4] & 0x08 else 0)
