@@ -54,6 +54,8 @@ def assemble(config: CommonConfig, *, kind: str) -> ClientParts:
     )
     network = NetworkClient(reactor, _network_settings(config, client_id), rng=random)
     metadata = MetadataManager(_metadata_settings(config), network, rng=random)
+    # Only metadata knows where a broker lives now; as in Java, every failure is a reason to ask.
+    network.on_failure = metadata.request_update
     engine = Engine(reactor, clock, network, [metadata], name=client_id)
     return ClientParts(engine, network, metadata, clock, clock.wall_ns, random, client_id)
 

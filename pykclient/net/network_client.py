@@ -12,7 +12,7 @@ import contextlib
 import logging
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
 from pykclient.errors import KafkaConnectionError, KafkaError, KafkaTimeoutError, NoBrokersAvailable, ProtocolError
@@ -51,6 +51,8 @@ class NetworkClient:
         self._unrouted: deque[Request[Any]] = deque()
         self._idle_check_at = math.inf
         self._closed_by: BaseException | None = None
+        self.on_failure: Callable[[], None] = lambda: None
+        """Called when a connection failed or could not be made: the broker may live elsewhere now."""
 
     # ---- nodes ----
 
@@ -409,7 +411,8 @@ class NetworkClient:
         cannot."""
         was_connected = link.state is LinkState.READY
         if link.state is not LinkState.IDLE:
-            level = logging.INFO if was_connected else logging.WARNING
+            # A broker that is away is told once, not with every attempt to reach it.
+            level = logging.INFO if was_connected else logging.WARNING if link.error is None else logging.DEBUG
             logger.log(
                 level,
                 "%s: connection to node %s at %s ended: %s",
@@ -422,6 +425,7 @@ class NetworkClient:
         self._drop_connection(link)
         if backs_off and now is not None:
             link.failed(error, now, self._rng, senseless=isinstance(error, ProtocolError))
+            self.on_failure()
         for request in in_flight:
             self._fail(request, error)
         if was_connected and not getattr(error, "fatal", False):
