@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from pykclient import TopicPartition
 from pykclient.errors import ProducerFenced, TransactionTimedOut
 from pykclient.testing.real_kafka import RealKafka, available, run_tool
 from tests.integration.producer.support import producer_for, values
@@ -73,7 +74,7 @@ def test_transactions_on_real_kafka(kafka: RealKafka) -> None:
     for turn in range(3):
         first.begin_transaction()
         first.send(topic, b"kept-%d" % turn if turn != 1 else b"undone")
-        first.send_offsets_to_transaction({("in", 0): turn}, "group")  # type: ignore[dict-item]
+        first.send_offsets_to_transaction({TopicPartition(topic, 0): turn}, "group")
         first.flush(10)
         if turn == 1:
             first.abort_transaction(10)
