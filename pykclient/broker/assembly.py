@@ -335,4 +335,5 @@ def assemble(node: BrokerNode, storage: Storage, rng: Randomness, call_peer: Cal
         config=node.config.into(TransactionConfig),
     )
     replicas.set_verifier(verify)
+    node.on_connection_closed = replicas.on_connection_closed
     return Rooms(node, replicas, groups, transactions, log_configs)

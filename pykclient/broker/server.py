@@ -114,6 +114,8 @@ class BrokerNode:
         )
         self.controller: Link
         self.sasl: SaslServers | None = None
+        self.on_connection_closed: Callable[[int], None] | None = None
+        """Told of every connection that is gone, so that nothing waits for a client that left."""
         self.transport = transport
         self.clock = clock
         self.wheel = TimingWheel(clock.now())
@@ -254,6 +256,8 @@ class BrokerNode:
             self._peers_per_host[peer.endpoint.host] -= 1
             if not self._peers_per_host[peer.endpoint.host]:
                 del self._peers_per_host[peer.endpoint.host]
+            if self.on_connection_closed is not None:
+                self.on_connection_closed(peer.connection_id)
         self._clogged.discard(peer.connection_id)
 
     def _drop(self, peer: Peer, *, after_sending: bool = False) -> None:

@@ -54,13 +54,22 @@ class PartitionState:
 class EmbeddedCluster:
     """A cluster of ``brokers`` nodes.
 
-    - ``data_dir``: keep the data there; without it everything is in memory and gone at the end. - ``topics``:
-    names, or a mapping from name to partition count, made before the first client connects. - ``listeners``: one or
-    several of ``"PLAINTEXT"``, ``"SSL"``, ``"SASL_PLAINTEXT"``, ``"SASL_SSL"``, optionally with ``://host:port``. -
-    ``users``: name to password, for PLAIN and SCRAM; ``acls`` switches ACLs on (``super_users`` pass them). -
-    ``clock``: ``"frozen"`` stands still until ``cluster.clock.advance(seconds)``; the default runs and can be
-    advanced too. - ``max_versions``: API name to highest version (None: not served), to pose as an older broker. -
-    anything else is a broker option, as ``num_partitions=3`` or ``**{"num.partitions": 3}``.
+    - ``data_dir``: keep the data there; without it everything is in memory and gone at the end.
+    - ``topics``: names, or a mapping from name to partition count, made before the first client connects.
+    - ``listeners``: one or several of ``"PLAINTEXT"``, ``"SSL"``, ``"SASL_PLAINTEXT"``, ``"SASL_SSL"``, optionally
+      with ``://host:port``.
+    - ``ports``: the port of each broker (one number: of the first); 0, or none given, takes a free one.
+    - ``users``: name to password, for PLAIN and SCRAM.
+    - ``acls``: switches ACLs on; ``super_users`` pass them.
+    - ``clock``: ``"frozen"`` stands still until ``cluster.clock.advance(seconds)``; the default runs and can be
+      advanced too.
+    - ``max_versions``: API name to highest version (None: not served), to pose as an older broker.
+    - ``tls``: a server's context for the encrypted listeners; without it certificates are made (``certificates``).
+    - ``racks``: the rack of each broker.
+    - ``seed``: makes ids and the choices of the cluster repeatable.
+    - ``allow_open_network``: allows a listener without authentication that other machines can reach.
+    - ``token_verifier``: who checks the tokens of OAUTHBEARER; given one, the mechanism is offered.
+    - anything else is a broker option, as ``num_partitions=3`` or ``**{"num.partitions": 3}``.
     """
 
     def __init__(

@@ -365,6 +365,16 @@ def test_a_frozen_clock_leaves_a_long_poll_waiting_until_it_is_pushed() -> None:
         assert client.receive().error_code == 0
 
 
+def test_a_long_poll_ends_with_its_connection() -> None:
+    with EmbeddedCluster(clock="frozen", topics=["t"]) as cluster:
+        waiting = cluster._cluster.rooms(1).replicas.fetch_purgatory
+        topics = [FetchTopic("t", partitions=[FetchPartition(0, partition_max_bytes=1000)])]
+        with RawClient(cluster.bootstrap_servers) as client:
+            client.send(ApiKey.FETCH, 11, FetchRequest(max_wait_ms=30_000, min_bytes=1, max_bytes=1000, topics=topics))
+            cluster.wait_until(lambda: cluster._cluster.call(1, lambda: len(waiting)) == 1)
+        cluster.wait_until(lambda: cluster._cluster.call(1, lambda: len(waiting)) == 0)
+
+
 # ---- refusals ----
 
 
@@ -387,7 +397,7 @@ def test_unknown_options_are_refused() -> None:
         {"group_consumer_min_session_timeout_ms": 46_000},
     ],
 )
-def test_options_that_contradict_each_other_are_refused(options: dict[str, int]) -> None:
+def test_options_that_contradict_each_other_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="must be between"):
         EmbeddedCluster(**options)
 
