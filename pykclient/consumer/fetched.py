@@ -173,14 +173,16 @@ class FetchedPart:
 
     def _is_hidden(self, header: BatchHeader) -> bool:
         """Markers are never shown; aborted records only to those who read uncommitted."""
-        if header.is_control:
-            if self._aborted is not None and self._is_abort(header):
-                self._aborted_producers.discard(header.producer_id)
-            return True
         if self._aborted is None:
-            return False
+            return header.is_control
+        # Also at a marker: one that ends a transaction whose records came before this fetch must end it here, or the
+        # same producer's next transaction would be taken for the aborted one.
         while self._aborted and self._aborted[0].first_offset <= header.last_offset:
             self._aborted_producers.add(self._aborted.pop(0).producer_id)
+        if header.is_control:
+            if self._is_abort(header):
+                self._aborted_producers.discard(header.producer_id)
+            return True
         return header.is_transactional and header.producer_id in self._aborted_producers
 
     def _is_abort(self, header: BatchHeader) -> bool:

@@ -54,6 +54,8 @@ AHEAD_FETCHES = 2
 # Java).
 PREFERRED_REPLICA_S = 300.0
 SILENT_AFTER_S = 2.0
+# A leader that cannot be reached for this long may not lead any more.
+SUSPECT_AFTER_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +265,7 @@ class Fetcher:
         self._metadata = metadata
         self._sessions: dict[int, FetchSession] = {}
         self._in_flight: dict[int, int] = {}  # node -> bytes reserved for its answer
-        self._probe_at: dict[int, float] = {}
+        self._ask_at: dict[int, float] = {}
         self._retry_at: dict[int, float] = {}
         self._now = 0.0
         self.fetch_total = 0
@@ -283,10 +285,11 @@ class Fetcher:
                     continue
                 retry_at = self._retry_at.get(node_id, 0.0)
                 if retry_at > now or not self._network.ready(node_id, now, Channel.FETCH):
-                    wake_at = min(
-                        wake_at, max(retry_at, self._network.available_at(node_id, now, Channel.FETCH), now + 0.001)
-                    )
+                    again_at = max(retry_at, self._network.available_at(node_id, now, Channel.FETCH))
+                    # While it connects there is nothing to wait for but the connection, which wakes us itself.
+                    wake_at = min(wake_at, self._suspect(node_id, now), again_at if again_at > now else math.inf)
                     continue
+                self._ask_at.pop(node_id, None)
                 room = self._settings.buffer_bytes_max - self._buffer.usage.bytes - sum(self._in_flight.values())
                 if room <= 0:
                     break
@@ -492,6 +495,14 @@ class Fetcher:
         self._buffer.attention = True
 
     # ---- gray failure ----
+
+    def _suspect(self, node_id: int, now: float) -> float:
+        """Ask the others, again and again, while a leader does not let us in: a stopped broker accepts connections."""
+        due = self._ask_at.setdefault(node_id, now + SUSPECT_AFTER_S)
+        if now >= due:
+            self._ask_at[node_id] = due = now + SUSPECT_AFTER_S
+            self._metadata.request_update()
+        return due
 
     def _watch_silence(self, now: float) -> float:
         """A leader that does not answer within its own waiting time and a little more: leave it."""

@@ -228,7 +228,7 @@ class ParallelProcessor:
             if self._stop.is_set() or self._failure is not None or not self._ours(record):
                 continue
             try:
-                self._handle(record)
+                done = self._handle(record)
             except BaseException as error:  # whatever it is, the thread that called process() must have it
                 with self._changed:
                     if self._failure is None:
@@ -237,7 +237,7 @@ class ParallelProcessor:
                 continue
             with self._changed:
                 finished = self._offsets.get(TopicPartition(record.topic, record.partition))
-                if finished is not None:
+                if finished is not None and done:
                     finished.finish(record.offset)
                 self._changed.notify_all()
 
@@ -245,20 +245,23 @@ class ParallelProcessor:
         with self._lock:
             return TopicPartition(record.topic, record.partition) in self._offsets
 
-    def _handle(self, record: ConsumerRecord[Any, Any]) -> None:
+    def _handle(self, record: ConsumerRecord[Any, Any]) -> bool:
+        """Whether it is done; not when we stop between two attempts: it comes again, to whoever reads next."""
         settings = self._settings
         attempt = 0
         while True:
             try:
                 self._handler(record)
-                return
+                return True
             except Exception as error:
                 may_retry = settings.on_error != "raise" and (settings.retries is None or attempt < settings.retries)
-                if not may_retry or self._stop.is_set():
-                    if settings.on_error == "dead_letter" and not self._stop.is_set():
+                if not may_retry:
+                    if settings.on_error == "dead_letter":
                         self._put_away(record, error)
-                        return
+                        return True
                     raise
+                if self._stop.is_set():
+                    return False
                 pause_s = min(settings.retry_backoff_s * 2.0 ** min(attempt, 30), settings.retry_backoff_max_s)
                 logger.info(
                     "%s-%d offset %d: handler raised %s; trying again in %.1f s",
