@@ -247,6 +247,9 @@ CLOSED_CALLS: dict[str, Callable[[KafkaProducer], object]] = {
     "send_offsets_to_transaction": lambda p: p.send_offsets_to_transaction({TopicPartition("t", 0): 1}, "g"),
     "commit_transaction": lambda p: p.commit_transaction(),
     "abort_transaction": lambda p: p.abort_transaction(),
+    "prepare_transaction": lambda p: p.prepare_transaction(),
+    "commit_prepared": lambda p: p.commit_prepared(None),  # type: ignore[arg-type]
+    "abort_prepared": lambda p: p.abort_prepared(None),  # type: ignore[arg-type]
     "transaction": lambda p: p.transaction().__enter__(),
     "__enter__": lambda p: p.__enter__(),
 }
@@ -373,20 +376,36 @@ def test_a_topic_that_appears_late_is_found(cluster: EmbeddedCluster) -> None:
         producer.close(1)
 
 
-@pytest.mark.parametrize("connected", [False, True])
-def test_a_leader_that_comes_back_is_written_to_at_once(connected: bool) -> None:
-    """While it is gone there is nobody to ask but the others; who leads must be asked again and again."""
+@pytest.mark.parametrize("trouble", ["hangs-up", "silent"])
+def test_a_leader_that_cannot_be_reached_is_left_when_another_is_elected(trouble: str) -> None:
+    """The others still name it when its connection breaks; who leads must be asked again and again."""
+    with EmbeddedCluster(brokers=2) as own:
+        first, second = own.nodes
+        own.create_topic("t", assignments={0: [second]})
+        producer = producer_for(own, retry_backoff_ms=100, retry_backoff_max_ms=1000, reconnect_backoff_ms=50)
+        producer.send("t", b"first").result(5)
+        gone = own.faults.drop(None, node=second) if trouble == "hangs-up" else own.faults.stall(None, node=second)
+        future = producer.send("t", b"x")
+        with pytest.raises(KafkaTimeoutError):
+            future.result(2.5 if trouble == "hangs-up" else 6.5)
+        assert gone.hits > 0
+        own.move_leader("t", 0, first)
+        began = time.monotonic()
+        future.result(15)
+        assert time.monotonic() - began < 2.5
+        producer.close(1)
+
+
+def test_a_leader_that_comes_back_is_written_to_at_once() -> None:
     with EmbeddedCluster(brokers=2) as own:
         own.create_topic("t", assignments={0: [own.nodes[1]]})
         producer = producer_for(own, retry_backoff_ms=100, retry_backoff_max_ms=1000)
         producer.partitions_for("t")
-        if connected:
-            producer.send("t", b"first").result(5)
         gone = own.nodes[1]
         own.stop(gone)
         future = producer.send("t", b"x")
         with pytest.raises(KafkaTimeoutError):
-            future.result(1.5)
+            future.result(0.5)
         own.start_node(gone)
         began = time.monotonic()
         future.result(10)
