@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
-import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,7 +51,8 @@ class Entry:
     """One record of the topic."""
 
     kind: str
-    claim: str
+    owner: str
+    """Who wrote it: the checkpoint of a stream, the token of a batch write."""
     batch: Batch | None = None
     transactions: list[PreparedTransaction] = field(default_factory=list)
 
@@ -66,18 +66,22 @@ class Entry:
         found = json.loads(data)
         batch = None if found["batch"] is None else Batch(**found["batch"])
         return cls(
-            found["kind"], found["claim"], batch, [PreparedTransaction(**each) for each in found["transactions"]]
+            found["kind"], found["owner"], batch, [PreparedTransaction(**each) for each in found["transactions"]]
         )
+
+
+def _not_before(known: Batch | None, batch: Batch) -> bool:
+    return known is not None and known.query == batch.query and known.number >= batch.number
 
 
 class Decisions:
     """The topic of one prefix, for one plan of one query."""
 
-    def __init__(self, client: Mapping[str, str], prefix: str) -> None:
+    def __init__(self, client: Mapping[str, str], prefix: str, owner: str) -> None:
         self._client = dict(client)
         self.prefix = prefix
+        self.owner = owner
         self.topic = f"{prefix}.decisions"
-        self.claim_id = uuid.uuid4().hex
 
     # ---- the topic
 
@@ -143,8 +147,9 @@ class Decisions:
         if token is not None and (committed is None or committed.query != token):
             known = [each for each in self.entries(last_only=False) if each.kind == "done" and each.batch is not None]
             committed = next((each.batch for each in reversed(known) if each.batch and each.batch.query == token), None)
-        # The claim carries the last batch along, so that the newest record alone says all.
-        self._write(Entry("claim", self.claim_id, entry.batch if entry is not None else None), "claim")
+        # The claim carries the last batch along, so that the newest record alone says all. Spark may plan a batch more
+        # than once, so the same owner may claim again and again.
+        self._write(Entry("claim", self.owner, entry.batch if entry is not None else None), "claim")
         return committed
 
     def _finish(self, entry: Entry) -> Entry | None:
@@ -161,7 +166,7 @@ class Decisions:
             )
         if lost:
             return None  # nothing of it was ever visible, so it is simply written again
-        done = Entry("done", entry.claim, entry.batch)
+        done = Entry("done", entry.owner, entry.batch)
         assert entry.batch is not None
         self._write(done, entry.batch.query)
         return done
@@ -169,12 +174,12 @@ class Decisions:
     def commit(self, batch: Batch, transactions: list[PreparedTransaction]) -> None:
         """All tasks have prepared: decide, commit, note that it is done."""
         entry = self.last()
-        if entry is None or entry.claim != self.claim_id:
+        if entry is None or entry.owner != self.owner or entry.kind == "decision" or _not_before(entry.batch, batch):
             raise ExactlyOnceError(
-                f"another query uses transactionalIdPrefix {self.prefix!r}: batch {batch} is not committed. "
-                "Give each query a prefix of its own"
+                f"another query, or another run of this one, uses transactionalIdPrefix {self.prefix!r}: {batch} is "
+                "not committed here. Give each query a prefix of its own, and run it once at a time"
             )
-        decision = Entry("decision", self.claim_id, batch, transactions)
+        decision = Entry("decision", self.owner, batch, transactions)
         self._write(decision, batch.query)
         lost, forgotten = self._commit_all(transactions)
         if lost or forgotten:
@@ -183,13 +188,13 @@ class Decisions:
                 "before they could be committed: by the broker after kafka.transaction.timeout.ms, by a query with "
                 "this prefix, or by a speculative task (set spark.speculation=false)"
             )
-        self._write(Entry("done", self.claim_id, batch), batch.query)
+        self._write(Entry("done", self.owner, batch), batch.query)
 
     def abort(self, transactions: list[PreparedTransaction]) -> None:
         """The batch failed. What was decided stays decided; what was not is aborted, so that readers need not wait for
         it to time out."""
         entry = self.last()
-        if entry is None or entry.claim != self.claim_id or entry.kind == "decision":
+        if entry is None or entry.owner != self.owner or entry.kind == "decision":
             return
         with borrowed_producer(self._ender()) as producer:
             for each in transactions:
@@ -227,9 +232,9 @@ class Decisions:
             return None
         if replay:
             earlier = [each for each in self.entries(last_only=False) if each.kind == "done"]
-            self._write(Entry("claim", self.claim_id, earlier[-1].batch if earlier else None), "claim")
+            self._write(Entry("claim", self.owner, earlier[-1].batch if earlier else None), "claim")
         else:
-            self._write(Entry("done", entry.claim, entry.batch), entry.batch.query)
+            self._write(Entry("done", entry.owner, entry.batch), entry.batch.query)
         return entry.batch
 
 
@@ -240,7 +245,7 @@ def resolve_batch(transactional_id_prefix: str, *, replay: bool, **client: Any) 
     Gives the batch it was about, None when there was none.
     """
     settings = {name.replace("_", "."): str(value) for name, value in client.items()}
-    return Decisions(settings, transactional_id_prefix).resolve(replay=replay)
+    return Decisions(settings, transactional_id_prefix, "operator").resolve(replay=replay)
 
 
 __all__ = ["Batch", "Decisions", "Entry", "resolve_batch"]

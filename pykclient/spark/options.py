@@ -95,6 +95,7 @@ class SinkOptions:
     exactly_once: bool
     transactional_id_prefix: str | None
     idempotency_token: str | None
+    checkpoint: str | None
 
 
 class _Given:
@@ -313,6 +314,7 @@ def sink_options(options: Mapping[str, str]) -> SinkOptions:
         exactly_once=given.boolean("exactlyOnce", False),
         transactional_id_prefix=given.text("transactionalIdPrefix"),
         idempotency_token=given.text("idempotencyToken"),
+        checkpoint=given.text("checkpointLocation"),
     )
 
 

@@ -146,7 +146,7 @@ def prepare_rows(
         return Written(sum(each.result(0).row_count for each in sent), batch, transaction)
 
 
-def _decisions(options: SinkOptions) -> Decisions | None:
+def _decisions(options: SinkOptions, owner: str) -> Decisions | None:
     """For an exactly-once query; None for the others."""
     if not options.exactly_once:
         if options.transactional_id_prefix is not None or options.idempotency_token is not None:
@@ -154,7 +154,7 @@ def _decisions(options: SinkOptions) -> Decisions | None:
         return None
     if not options.transactional_id_prefix:
         raise UsageError("exactlyOnce needs transactionalIdPrefix: a name that no other query has, and that stays")
-    return Decisions(options.client, options.transactional_id_prefix)
+    return Decisions(options.client, options.transactional_id_prefix, owner)
 
 
 def _transactions(messages: list[Written | None]) -> list[PreparedTransaction]:
@@ -169,8 +169,8 @@ class BatchWriter(api.DataSourceArrowWriter):  # type: ignore[misc]
             raise UsageError("mode 'overwrite' is not possible: Kafka only appends. Use mode('append')")
         self._options = options
         self._layout = checked_layout(schema, options.topic)
-        self._decisions = _decisions(options)
         self._batch = Batch("token:" + (options.idempotency_token or uuid.uuid4().hex), 0)
+        self._decisions = _decisions(options, self._batch.query)
         self._committed = None if self._decisions is None else self._decisions.begin(self._batch.query)
 
     def write(self, iterator: Iterator[Any]) -> Written:
@@ -203,7 +203,7 @@ class StreamWriter(api.DataSourceStreamArrowWriter):  # type: ignore[misc]
             raise UsageError("exactlyOnce needs Spark 4.1 or later")
         self._options = options
         self._layout = checked_layout(schema, options.topic)
-        self._decisions = _decisions(options)
+        self._decisions = _decisions(options, options.checkpoint or "stream")
         self._committed = None if self._decisions is None else self._decisions.begin()
 
     def write(self, iterator: Iterator[Any]) -> Written:
