@@ -49,6 +49,8 @@ class ProducerBatch:
     """The bytes for the wire, made at the first drain and again when the producer's id, epoch or sequence changed."""
     attempts: int = 0
     last_attempt_at: float = 0.0
+    last_error: BaseException | None = None
+    """Why the last attempt failed; what the user is told when time runs out."""
     retry_at: float = 0.0
     """When the back-off after the last failed attempt is over."""
     drained_at: float = 0.0

@@ -495,15 +495,15 @@ class KafkaProducer:
         if manager is None or not manager.transactional:
             raise UsageError(f"{name}() needs a producer with transactional_id")
         timeout_s = self._max_block_s if timeout is None else timeout
+        manager.problem = None
         try:
             return self._engine.run_blocking(operation(manager), timeout_s=timeout_s)
         except KafkaTimeoutError as error:
-            if error.fatal:
-                raise
+            why = "" if manager.problem is None else f" (last problem: {manager.problem})"
             raise KafkaTimeoutError(
-                f"{name}() did not finish within {timeout_s} s; call it again to go on, or close the producer",
+                f"{name}() did not finish within {timeout_s} s{why}; call it again to go on, or close the producer",
                 transactional_id=manager.transactional_id,
-            ) from error
+            ) from manager.problem or error
 
     # ---- ends --------------------------------------------------------------------------------------------------------
 

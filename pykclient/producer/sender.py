@@ -375,6 +375,7 @@ class Sender:
             batch.attempts + 1,
             error,
         )
+        batch.last_error = error
         self._metrics.retried(batch.record_count)
         self._accumulator.reenqueue(batch, self._now)
 
@@ -443,14 +444,16 @@ class Sender:
         ]
         for batch, on_wire in expired:
             batch.possibly_written = batch.possibly_written or on_wire
-            doubt = "it may or may not have been stored" if batch.possibly_written else "it was never sent"
+            fate = "it may or may not have been stored" if batch.possibly_written else "it was not stored"
+            reason = "" if batch.last_error is None else f"; the last attempt failed: {batch.last_error}"
             topic, partition = batch.topic_partition
             error = DeliveryTimedOut(
                 f"{batch.record_count} records not delivered within delivery_timeout_ms "
-                f"({now - batch.created_at:.1f} s); {doubt}",
+                f"({now - batch.created_at:.1f} s); {fate}{reason}",
                 topic=topic,
                 partition=partition,
             )
+            error.__cause__ = batch.last_error
             self._fail(batch, error, refused=False, on_wire=on_wire)
 
     def abort_undrained(self, error: Exception) -> None:

@@ -109,6 +109,7 @@ class TransactionManager:
         self.sequences = Sequences()
         self.state = Txn.UNINITIALIZED
         self.error: Exception | None = None
+        self.problem: KafkaError | None = None  # what a coordinator was asked in vain for last
         self._opened_at = 0.0
         self._acquiring = False
         self._adding = False
@@ -537,10 +538,12 @@ class TransactionManager:
                 if code == 0:
                     return response
                 raise error_for_code(code)(transactional_id=self.transactional_id)
-            except (KafkaConnectionError, KafkaTimeoutError, ProtocolError):
+            except (KafkaConnectionError, KafkaTimeoutError, ProtocolError) as error:
+                self.problem = error
                 if kind is not None:
                     self._coordinators.forget(kind, key)
             except KafkaError as error:
+                self.problem = error
                 if not error.retriable:
                     self._failed(error)
                 if error.action is Action.FIND_COORDINATOR and kind is not None:

@@ -15,6 +15,7 @@ import pytest
 from pykclient import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 from pykclient.broker.faults import FaultRule, Faults
 from pykclient.errors import (
+    CoordinatorLoadInProgress,
     IllegalStateError,
     InvalidTransactionTimeout,
     KafkaError,
@@ -472,8 +473,9 @@ def test_a_commit_that_timed_out_is_called_again(cluster: EmbeddedCluster, topic
     kept = send_all(producer, topic, "kept")
     producer.flush(5)
     rule = cluster.faults.error("EndTxn", "COORDINATOR_LOAD_IN_PROGRESS")
-    with pytest.raises(KafkaTimeoutError, match="call it again"):
+    with pytest.raises(KafkaTimeoutError, match="call it again") as caught:
         producer.commit_transaction(0.3)
+    assert isinstance(caught.value.__cause__, CoordinatorLoadInProgress)
     with pytest.raises(IllegalStateError, match="commit_transaction"):
         producer.abort_transaction()
     rule.remove()
