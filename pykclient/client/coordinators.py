@@ -14,7 +14,6 @@ from pykclient.net.client_request import Request
 from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 
-
 # A look-up is answered from memory; a broker that takes longer is stuck, and another one knows as well.
 PATIENCE_S = 5.0
 
