@@ -173,7 +173,13 @@ def _read(record: Any) -> Read:
 
 
 class _KafkaPythonMember:
-    """Its consumer belongs to one thread and takes part in the group while it polls, so it has a thread that polls."""
+    """Its consumer belongs to one thread and takes part in the group while it polls, so it has a thread that polls.
+
+    It polls for long: a join that is done between two of its polls kafka-python throws away and begins anew, and with
+    short polls on a busy machine two members can go on like that for ever, on any broker.
+    """
+
+    POLL_MS = 1000
 
     def __init__(self, open_consumer: Callable[[], Any]) -> None:
         self.consumer: Any = None
@@ -181,22 +187,30 @@ class _KafkaPythonMember:
         self.found: queue.SimpleQueue[Read] = queue.SimpleQueue()
         self.asked: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = queue.SimpleQueue()
         self.closing = False
+        self.error: BaseException | None = None
         self.thread = threading.Thread(target=self._run, args=(open_consumer,), daemon=True)
         self.thread.start()
 
     def _run(self, open_consumer: Callable[[], Any]) -> None:
-        self.consumer = open_consumer()
-        while not self.closing:
-            for records in self.consumer.poll(50).values():
-                for record in records:
-                    self.found.put(_read(record))
-            self.owned = {where.partition for where in self.consumer.assignment()}
-            with contextlib.suppress(queue.Empty):
-                call, future = self.asked.get_nowait()
-                future.set_result(call())
-        self.consumer.close()
+        try:
+            self.consumer = open_consumer()
+            while not self.closing:
+                for records in self.consumer.poll(self.POLL_MS).values():
+                    for record in records:
+                        self.found.put(_read(record))
+                self.owned = {where.partition for where in self.consumer.assignment()}
+                with contextlib.suppress(queue.Empty):
+                    call, future = self.asked.get_nowait()
+                    future.set_result(call())
+        except Exception as error:
+            self.error = error
+        finally:
+            if self.consumer is not None:
+                self.consumer.close()
 
     def poll(self) -> list[Read]:
+        if self.error is not None:
+            raise self.error
         with contextlib.suppress(queue.Empty):
             found = [self.found.get(timeout=0.05)]
             while not self.found.empty():
@@ -579,10 +593,39 @@ CLIENTS: dict[str, Callable[[str], Client]] = {
 }
 
 
+class _Remembering:
+    """A client that knows what a failed test has left open."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._made: list[Member | Transactional] = []
+        self.codecs = client.codecs
+        self.create_topic = client.create_topic
+        self.produce = client.produce
+        self.read_all = client.read_all
+        self.committed = client.committed
+
+    def member(self, topic: str, group_id: str) -> Member:
+        member = self._client.member(topic, group_id)
+        self._made.append(member)
+        return member
+
+    def transactional(self, transactional_id: str) -> Transactional:
+        producer = self._client.transactional(transactional_id)
+        self._made.append(producer)
+        return producer
+
+    def close(self) -> None:
+        for each in self._made:
+            with contextlib.suppress(Exception):  # Most are closed already, and some libraries mind.
+                each.close()
+        self._client.close()
+
+
 @contextlib.contextmanager
 def opened(name: str, bootstrap_servers: str) -> Iterator[Client]:
-    """A client that is closed at the end."""
-    client = CLIENTS[name](bootstrap_servers)
+    """A client that is closed at the end, with all that was made by it: sockets left open fail the whole run."""
+    client = _Remembering(CLIENTS[name](bootstrap_servers))
     try:
         yield client
     finally:
