@@ -1,4 +1,4 @@
-"""Eight handlers, in order per key, with dead letters: python examples/consumer_parallel.py BOOTSTRAP_SERVERS TOPIC COUNT"""
+"""Eight handlers, in order per key, with dead letters: python examples/consumer_parallel.py SERVERS TOPIC COUNT"""
 
 from __future__ import annotations
 
