@@ -1,4 +1,4 @@
-"""The states of a transactional producer and which may follow which: the whole truth about them.
+"""The states of a transactional producer, which may follow which, and the settings it was made with.
 
 Pure data. ``TransactionManager._to`` is the only place that changes a state, and it asserts this table.
 """
@@ -6,6 +6,7 @@ Pure data. ``TransactionManager._to`` is the only place that changes a state, an
 from __future__ import annotations
 
 import enum
+from dataclasses import dataclass
 
 
 class Txn(enum.Enum):
@@ -36,4 +37,14 @@ LEGAL: dict[Txn, frozenset[Txn]] = {
 }
 
 
-__all__ = ["LEGAL", "Txn"]
+@dataclass(frozen=True, slots=True)
+class TransactionSettings:
+    """From the producer's configuration."""
+
+    transactional_id: str | None
+    transaction_timeout_ms: int
+    retry_backoff_s: float
+    retry_backoff_max_s: float
+
+
+__all__ = ["LEGAL", "TransactionSettings", "Txn"]

@@ -13,7 +13,6 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from pykclient.client.coordinators import CoordinatorKind, Coordinators
@@ -50,7 +49,7 @@ from pykclient.producer.batch import ProducerBatch
 from pykclient.producer.prepared import PreparedTransaction
 from pykclient.producer.sequences import EPOCH_MAX, ProducerIdAndEpoch, Sequences
 from pykclient.producer.transaction_limits import timeout_refused
-from pykclient.producer.transaction_states import LEGAL, Txn
+from pykclient.producer.transaction_states import LEGAL, TransactionSettings, Txn
 from pykclient.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from pykclient.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -71,19 +70,10 @@ logger = logging.getLogger(__name__)
 R = TypeVar("R")
 
 
-# What a coordinator or a leader answers when somebody else has ended our transaction: a newer producer, or the broker
-# itself when its time was up.
+COORDINATOR_PATIENCE_S = 2.0
+COORDINATOR_PATIENCE_MAX_S = 30.0
+# What a coordinator or a leader answers when somebody else has ended our transaction: a newer producer, or the broker.
 _ENDED_BY_OTHERS = (InvalidProducerEpoch, ProducerFenced, InvalidTxnState, TransactionAbortable)
-
-
-@dataclass(frozen=True, slots=True)
-class TransactionSettings:
-    """From the producer's configuration."""
-
-    transactional_id: str | None
-    transaction_timeout_ms: int
-    retry_backoff_s: float
-    retry_backoff_max_s: float
 
 
 class TransactionManager:
@@ -533,7 +523,11 @@ class TransactionManager:
         while True:
             try:
                 node = (yield from self._coordinators.find(kind, key)) if kind is not None else None
-                response = yield from call(request(node))
+                asked = request(node)
+                # A coordinator that is stopped keeps its connections. All of these requests may be repeated, so it is
+                # better to look for its successor soon, and more patiently each time that did not help.
+                asked.timeout_s = min(COORDINATOR_PATIENCE_S * 2 ** max(0, attempts - 2), COORDINATOR_PATIENCE_MAX_S)
+                response = yield from call(asked)
                 code = error_code(response)
                 if code == 0:
                     return response

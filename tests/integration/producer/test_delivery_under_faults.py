@@ -98,7 +98,7 @@ def test_every_error_that_passes(cluster: EmbeddedCluster, error: str, full: boo
 FAULTS: dict[str, Callable[[Faults], object]] = {
     "drop-before": lambda faults: faults.drop("Produce", probability=0.1, count=40),
     "drop-after": lambda faults: faults.drop("Produce", after=True, probability=0.1, count=40),
-    "delay": lambda faults: faults.delay("Produce", 0.05, probability=0.3),
+    "delay": lambda faults: faults.delay("Produce", 0.05, probability=0.3, count=200),
     "truncate": lambda faults: faults.truncate("Produce", probability=0.1, count=20),
 }
 

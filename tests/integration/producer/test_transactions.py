@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -226,6 +227,34 @@ def test_the_coordinator_moves_between_and_inside_transactions(
         else:
             producer.commit_transaction(20)
             kept |= sent
+    assert sorted(values(cluster, topic)) == sorted(kept)
+
+
+def test_a_coordinator_that_is_silent_is_left_when_another_takes_over(
+    cluster: EmbeddedCluster, topic: str, make: Make
+) -> None:
+    """Silent as a stopped process is: it keeps its connections and answers nothing."""
+    name = f"gray-{next(numbers)}"
+    producer = make(name)
+    old = cluster.coordinator(transactional_id=name)
+    new = next(node for node in cluster.nodes if node != old)
+    for partition in range(PARTITIONS):
+        cluster.move_leader(topic, partition, new)
+    producer.begin_transaction()
+    kept = send_all(producer, topic, "kept", 9)
+    producer.flush(10)
+    silent = cluster.faults.stall(None, node=old)
+    mover = threading.Timer(1.0, lambda: cluster.move_coordinator(new, transactional_id=name))
+    mover.start()
+    try:
+        began = time.monotonic()
+        producer.commit_transaction(30)
+        took = time.monotonic() - began
+    finally:
+        mover.join()
+    assert silent.hits > 0
+    assert took < 6.0, f"{took:.1f} s"
+    cluster.faults.clear()
     assert sorted(values(cluster, topic)) == sorted(kept)
 
 
@@ -503,6 +532,7 @@ STATES: dict[str, tuple[set[str], str]] = {
     ),
     "committing": ({"commit_transaction"}, "commit_transaction()"),
     "aborting": ({"abort_transaction"}, "abort_transaction()"),
+    "prepared": ({"init_transactions"}, "init_transactions()"),
 }
 
 
@@ -516,6 +546,9 @@ def bring_to(state: str, cluster: EmbeddedCluster, make: Make) -> KafkaProducer:
     producer.begin_transaction()
     producer.send("states", b"x").result(5)
     if state == "open":
+        return producer
+    if state == "prepared":
+        producer.prepare_transaction(5)
         return producer
     cluster.faults.error("EndTxn", "COORDINATOR_LOAD_IN_PROGRESS")
     with pytest.raises(KafkaTimeoutError):
