@@ -16,12 +16,12 @@ def test_the_tiny_comparison_measures_everything_and_writes_its_report(
 ) -> None:
     (tmp_path / "README.md").write_text("# Benchmarks\n\nby others\n")
     words = [
-        "--tiny", "--clients", "pykclient,confluent-kafka", "--codecs", "none,zstd", "--repeats", "1",
+        "--tiny", "--clients", "pykclient,confluent-kafka", "--codecs", "lz4", "--repeats", "1",
         "--seconds", "0.2", "--records", "2000", "--backlog-records", "500", "--out", str(tmp_path),
     ]  # fmt: skip
     assert compare.main(words) == 0
     printed = capsys.readouterr().out
-    for row in compare.rows(("none", "zstd")):
+    for row in compare.rows(("lz4",)):
         line = next(line for line in printed.splitlines() if line.startswith(f"| {row.title} ("))
         assert line.count("x**") == 1, f"ours and the peer have a number: {line}"
     page = (tmp_path / "README.md").read_text()
