@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pykclient.testing import EmbeddedCluster
+from tests.spark.own_connector import jars
 
 
 def _missing() -> str | None:
@@ -53,6 +54,7 @@ def new_session() -> Any:
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.session.timeZone", "UTC")
             .config("spark.driver.host", "127.0.0.1")
+            .config("spark.jars", ",".join(jars()))
             .getOrCreate()
         )
     session.sparkContext.setLogLevel("OFF")
