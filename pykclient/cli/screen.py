@@ -30,7 +30,7 @@ REDRAW_S = 0.2
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
     """Print a table; numbers to the right, nothing as a dash."""
     cells = list(rows)
-    right = [bool(cells) and all(_is_number(row[index]) for row in cells) for index in range(len(columns))]
+    right = [_is_numeric([row[index] for row in cells]) for index in range(len(columns))]
     texts = [[text(cell) for cell in row] for row in cells]
     if HAS_RICH and sys.stdout.isatty():
         drawn = rich.table.Table(title=title, box=rich.box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
@@ -45,8 +45,9 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
     print(plain_table(columns, texts, right))
 
 
-def _is_number(cell: object) -> bool:
-    return cell is None or (isinstance(cell, (int, float)) and not isinstance(cell, bool))
+def _is_numeric(column: list[object]) -> bool:
+    known = [cell for cell in column if cell is not None]
+    return bool(known) and all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in known)
 
 
 def plain_table(columns: Sequence[str], texts: Sequence[Sequence[str]], right: Sequence[bool]) -> str:

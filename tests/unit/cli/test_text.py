@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import subprocess
+import sys
 from datetime import datetime, timedelta, timezone
 from uuid import UUID
 
@@ -9,6 +12,7 @@ import pytest
 
 from pykclient.admin.types import Acl, AclOperation, AclResourceType
 from pykclient.cli import screen
+from pykclient.cli.main import main
 from pykclient.cli.perf import percentiles
 from pykclient.cli.records import formatter, from_json, from_line, to_json
 from pykclient.cli.usage import Usage, pairs, parse_time, shown_time, unescape
@@ -113,3 +117,57 @@ def test_percentiles_are_single_values() -> None:
     found = percentiles([float(n) for n in range(1, 1001)])
     assert (found["p50_ms"], found["p99_ms"], found["p99.9_ms"], found["max_ms"]) == (500, 990, 999, 1000)
     assert percentiles([7.0])["p99.9_ms"] == 7
+
+
+class Terminal(io.StringIO):
+    """Somebody is looking."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("with_rich", [True, False])
+def test_a_terminal_gets_a_table_and_progress_with_and_without_rich(
+    monkeypatch: pytest.MonkeyPatch, with_rich: bool
+) -> None:
+    if with_rich:
+        pytest.importorskip("rich")
+    monkeypatch.setattr(screen, "HAS_RICH", with_rich)
+    out, err = Terminal(), Terminal()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    screen.table(("name", "count"), [("[bold]not markup", 12)], title="things")
+    assert "[bold]not markup" in out.getvalue()
+    assert "12" in out.getvalue()
+    with screen.Progress("sent", 10) as progress:
+        progress.advance(7)
+    assert "sent" in err.getvalue()
+    assert "7" in err.getvalue()
+
+
+def test_progress_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    with screen.Progress("sent") as progress:
+        progress.advance(5)
+    assert progress.count == 5
+    assert capsys.readouterr() == ("", "")
+
+
+def test_ctrl_c_anywhere_is_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(arguments: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pykclient.cli.cluster.run", interrupted)
+    assert main(["cluster"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_only_the_subcommand_asked_for_is_imported() -> None:
+    program = "import sys; from pykclient.cli.main import main; main(['cluster', '--help'])"
+    check = "print(sorted(name for name in sys.modules if name.startswith('pykclient.cli.')), file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", f"try:\n    {program}\nexcept SystemExit:\n    {check}"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "pykclient.cli.cluster" in done.stderr
+    assert "pykclient.cli.produce" not in done.stderr
+    assert "pykclient.cli.broker" not in done.stderr
