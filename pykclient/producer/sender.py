@@ -496,6 +496,8 @@ class Sender:
             silent_since = self._network.silent_since(node_id) if batches else None
             if silent_since is None:
                 self._probe_at.pop(node_id, None)
+                if batches:  # drained in this very turn: not on the wire yet, and maybe nothing else wakes us
+                    wake_at = min(wake_at, now + SUSPECT_AFTER_S)
                 continue
             silence = now - silent_since
             if silence < SUSPECT_AFTER_S:
