@@ -49,9 +49,10 @@ from pykclient.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from pykclient.types import Node, TopicPartition
+from pykclient.types import Node, RecordMetadata, TopicPartition
 
 logger = logging.getLogger(__name__)
+_new_metadata = tuple.__new__
 
 # A healthy broker answers a Produce within milliseconds. After this much silence others are asked whether it still
 # leads.
@@ -419,14 +420,18 @@ class Sender:
             self._transactions.gave_up(batch, error, refused=refused)
 
     def _settle(self, batch: ProducerBatch, delivery: Delivery) -> None:
-        callbacks = self._accumulator.settle(batch, delivery)
-        for index, callback, future in callbacks:
+        topic, partition = batch.topic_partition
+        base_offset, append_time, error, record_errors = delivery
+        for index, callback, future in self._accumulator.settle(batch, delivery):
             try:
-                if delivery.error is None:
-                    callback(future.metadata(), None)
-                else:
-                    errors = delivery.record_errors
-                    callback(None, delivery.error if errors is None else errors.get(index, delivery.error))
+                if error is not None:
+                    callback(None, error if record_errors is None else record_errors.get(index, error))
+                    continue
+                # What future.metadata() gives, without asking the batch again for each record.
+                offset = base_offset + index if base_offset >= 0 else -1
+                timestamp = append_time if append_time >= 0 else future[2]
+                place = (topic, partition, offset, timestamp, future[3], future[4])
+                callback(_new_metadata(RecordMetadata, place), None)
             except Exception:
                 # The user's code must not take the Sender down with it; nobody else could be told.
                 logger.exception("%s: a delivery callback raised", batch.topic_partition)
