@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from pykclient.admin.types import Acl, AclOperation, AclResourceType
-from pykclient.cli import screen
+from pykclient.cli import plot, screen
 from pykclient.cli.main import main
 from pykclient.cli.perf import percentiles
 from pykclient.cli.records import formatter, from_json, from_line, to_json
@@ -171,3 +171,17 @@ def test_only_the_subcommand_asked_for_is_imported() -> None:
     assert "pykclient.cli.cluster" in done.stderr
     assert "pykclient.cli.produce" not in done.stderr
     assert "pykclient.cli.broker" not in done.stderr
+
+
+def test_sparklines_and_rates() -> None:
+    assert plot.sparkline([]) == ""
+    assert plot.sparkline([0, 1, 4, 8]) == " ▂▅█"
+    assert plot.sparkline([0.0] * 5) == "     "
+    assert len(plot.sparkline(list(range(1000)), width=40)) == 40
+    series = plot.rates("r", "records/s", [(0.0, 0.0), (0.5, 10.0), (0.5, 20.0), (1.5, 30.0)])
+    assert series.points == [(0.5, 20.0), (1.5, 10.0)]
+    assert series.peak == 20
+    page = plot.page("a & b", [series, plot.Series("empty", "x")], ["<line>"])
+    assert "a &amp; b" in page
+    assert "&lt;line&gt;" in page
+    assert page.count("<svg") == 1
