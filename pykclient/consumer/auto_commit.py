@@ -61,7 +61,8 @@ class AutoCommit:
             if offsets:
                 self._busy = True
                 self._spawn(self._commit(offsets))
-        return Poll(wake_at=self._due_at)
+        # A commit under way is past due soon; asking to be woken at once until it ends would spin. Its end is an event.
+        return Poll(wake_at=math.inf if self._busy else self._due_at)
 
     def fail(self, error: BaseException) -> None:
         """Nobody waits."""
