@@ -3,41 +3,58 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
+EXTRAS := test,arrow,interop,cli
 
-.PHONY: help demo test lint types unit bench clean
+.PHONY: help demo test lint types full bench bench-broker bench-producer bench-consumer bench-spark compare docs clean
 
 help:            ## list the commands
-	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-$(VENV)/.installed: $(BIN)/python pyproject.toml setup.py
-	$(BIN)/python -m pip install --quiet .
+# Editable, so that edits are seen; the C extension is built in place, and again when its source changes.
+$(VENV)/.installed: $(BIN)/python pyproject.toml setup.py pykclient/protocol/_accel.c
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
 	touch $@
 
-# Editable, so that edits are seen; the C extension is built in place and rebuilt when its source changes.
-$(VENV)/.test-installed: $(BIN)/python pyproject.toml setup.py $(wildcard pykclient/protocol/_accel.c)
-	$(BIN)/python -m pip install --quiet --editable '.[test,arrow,interop]'
-	touch $@
-
-demo: $(VENV)/.test-installed  ## set up and run the main job on the embedded default
+demo: $(VENV)/.installed  ## set up, then run the main job on an embedded cluster and check its totals
 	$(BIN)/python -m pykclient demo
 
-test: $(VENV)/.test-installed lint types  ## set up, lint, check types, run all tests
+test: $(VENV)/.installed lint types  ## set up, lint, check types, run all tests (natively, then in pure Python)
 	$(PYTEST)
 	PYKCLIENT_ACCEL=off $(PYTEST) tests/unit tests/vectors
 
-lint: $(VENV)/.test-installed
+full: $(VENV)/.installed  ## the long runs too: faults on three real brokers, every injected error, hundreds of kills
+	$(PYTEST) --full --timeout 900
+
+lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/.test-installed
+types: $(VENV)/.installed
 	$(BIN)/mypy
 
-bench: $(VENV)/.test-installed  ## print the table of record and message costs
+bench: $(VENV)/.installed  ## what a record costs to encode and decode, and what an import costs
 	$(BIN)/python benchmarks/records.py
+
+bench-broker: $(VENV)/.installed  ## the embedded broker: start, throughput, idle cost
+	$(BIN)/python benchmarks/broker.py
+
+bench-producer: $(VENV)/.installed  ## client CPU per record beside the other Python clients, on one real broker
+	$(BIN)/python benchmarks/producer.py
+
+bench-consumer: $(VENV)/.installed  ## the same for reading
+	$(BIN)/python benchmarks/consumer.py
+
+compare: $(VENV)/.installed  ## everything beside the other clients in one run; writes benchmarks/README.md
+	$(BIN)/python -m benchmarks.compare
+
+docs: $(VENV)/.installed  ## build the documentation site into build/site
+	$(BIN)/python -m pip install --quiet '.[docs]'
+	$(BIN)/python docs/generate.py
+	$(BIN)/mkdocs build --strict
 
 clean:           ## remove the environment and everything built
 	rm -rf $(VENV) build dist *.egg-info pykclient/protocol/*.so
