@@ -202,9 +202,7 @@ class ClassicRound:
             reason=self._reason[:255],
         )
         response = yield from self._ask(
-            Request[JoinGroupResponse](
-                message, node_id=node_id, channel=Channel.GROUP, timeout_s=self._patience_s
-            )
+            Request[JoinGroupResponse](message, node_id=node_id, channel=Channel.GROUP, timeout_s=self._patience_s)
         )
         if response.error_code != 0 and not self.is_abandoned():
             error = broker_error(response.error_code, group_id=member.group_id, api="JoinGroup")
@@ -300,9 +298,7 @@ class ClassicRound:
             assignments=assignments,
         )
         response = yield from self._ask(
-            Request[SyncGroupResponse](
-                message, node_id=node_id, channel=Channel.GROUP, timeout_s=self._patience_s
-            )
+            Request[SyncGroupResponse](message, node_id=node_id, channel=Channel.GROUP, timeout_s=self._patience_s)
         )
         if response.error_code != 0 and not self.is_abandoned():
             raise broker_error(response.error_code, group_id=member.group_id, api="SyncGroup")

@@ -106,9 +106,7 @@ def test_every_cut_is_refused_or_shorter(codec: CompressionType) -> None:
 @pytest.mark.parametrize("codec", CODECS)
 @settings(max_examples=150, deadline=None)
 @given(junk=st.binary(max_size=200), changes=st.lists(st.tuples(st.integers(0, 500), st.integers(0, 255)), max_size=4))
-def test_damage_never_raises_anything_else(
-    codec: CompressionType, junk: bytes, changes: list[tuple[int, int]]
-) -> None:
+def test_damage_never_raises_anything_else(codec: CompressionType, junk: bytes, changes: list[tuple[int, int]]) -> None:
     packed = bytearray(compress(codec, b"records, records, " * 20 + junk))
     for position, byte in changes:
         packed[position % len(packed)] = byte
