@@ -260,7 +260,7 @@ class KafkaConsumer:
             while (known := self._core.known_position(tp)) is None:
                 if self._core.clock.now() >= deadline:
                     raise KafkaTimeoutError("the position is not known yet", topic=tp.topic, partition=tp.partition)
-                self._core.buffer.wait(0.02)
+                self._core.buffer.nap(0.02)
             return known
 
     def pause(self, partitions: Iterable[TopicPartition]) -> None:

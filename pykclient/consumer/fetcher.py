@@ -113,6 +113,11 @@ class FetchBuffer:
         with self._news:
             return self._news.wait_for(lambda: self.attention or bool(self._filled()), timeout_s)
 
+    def nap(self, timeout_s: float) -> None:
+        """Until there is any news, whatever there is already."""
+        with self._news:
+            self._news.wait(timeout_s)
+
     def _filled(self) -> list[PartitionState]:
         return [
             state

@@ -80,13 +80,8 @@ T = TypeVar("T")
 
 # These say that we are not, or no longer, the member we think we are: the membership must hear of it.
 LOST_MEMBERSHIP = (
-    UnknownMemberId,
-    IllegalGeneration,
-    FencedInstanceId,
-    FencedMemberEpoch,
-    StaleMemberEpoch,
-    RebalanceInProgress,
-)
+    UnknownMemberId, IllegalGeneration, FencedInstanceId, FencedMemberEpoch, StaleMemberEpoch, RebalanceInProgress,
+)  # fmt: skip
 # Brokers answer these requests at once, so silence means that something is broken. It grows with every attempt, up to
 # request_timeout_ms, for a broker that is merely slow.
 ANSWER_PATIENCE_S = 5.0

@@ -90,7 +90,7 @@ def test_every_record_is_seen_and_no_partition_has_two_owners(
         return Member(member, ledger, lambda: open_consumer(churned, **options, **session(protocol)), name)
 
     feed = Feed(churned, name)
-    alive, everyone = churn(open_member, *((60.0, 2.0) if full else (6.0, 1.0)))
+    alive, everyone = churn(open_member, *((60.0, 2.0) if full else (4.5, 0.8)))
     count = feed.stop()
     try:
         wait_until(lambda: len(ledger.seen) == count, "every record")
@@ -164,7 +164,7 @@ def test_transactions_copy_every_record_exactly_once(
         return opened
 
     feed = Feed(churned, name)
-    alive, everyone = churn(open_member, *((60.0, 2.0) if full else (5.0, 1.0)))
+    alive, everyone = churn(open_member, *((60.0, 2.0) if full else (4.0, 0.8)))
     count = feed.stop()
     try:
         # A member killed after its commit arrived has not told anybody: the topic is the only witness.
