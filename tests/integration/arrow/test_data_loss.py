@@ -37,14 +37,22 @@ def admin(cluster: EmbeddedCluster) -> KafkaAdminClient:
     return KafkaAdminClient(bootstrap_servers=cluster.bootstrap_servers)
 
 
-def read(cluster: EmbeddedCluster, topic: str, start: int, end: int, *, fail: bool = True, **options: str) -> list[int]:
+def read(
+    cluster: EmbeddedCluster,
+    topic: str,
+    start: int,
+    end: int,
+    *,
+    fail: bool = True,
+    options: dict[str, str] | None = None,
+) -> list[int]:
     """The offsets that a task for this range gives to Spark."""
     given = {
         "kafka.bootstrap.servers": cluster.bootstrap_servers,
         "subscribe": topic,
         "failOnDataLoss": str(fail),
         "kafkaConsumer.pollTimeoutMs": "5000",
-        **options,
+        **(options or {}),
     }
     wanted = OffsetRange(topic, 0, start, end)
     batches = read_range(source_options(given, streaming=False), wanted, SCHEMA)
@@ -155,15 +163,15 @@ def test_aborted_records_and_markers_are_no_loss(cluster: EmbeddedCluster, new_t
             producer.flush()
             producer.commit_transaction() if commit else producer.abort_transaction()
     committed = {"kafka.isolation.level": "read_committed"}
-    assert read(cluster, topic, 0, 22, fail=fail, **committed) == list(range(10))
-    assert read(cluster, topic, 12, 22, fail=fail, **committed) == []
+    assert read(cluster, topic, 0, 22, fail=fail, options=committed) == list(range(10))
+    assert read(cluster, topic, 12, 22, fail=fail, options=committed) == []
     assert read(cluster, topic, 0, 22, fail=fail) == [*range(10), *range(11, 21)]
 
 
 @EACH
 def test_compacted_gaps_are_no_loss(fail: bool) -> None:
     topic = "compacted"
-    with EmbeddedCluster(**{"log.cleaner.backoff.ms": 50}) as cluster:
+    with EmbeddedCluster(log_cleaner_backoff_ms=50) as cluster:
         config = {"cleanup.policy": "compact", "segment.bytes": 1_048_576, "min.cleanable.dirty.ratio": 0}
         cluster.create_topic(topic, 1, config=config)
         with KafkaProducer(bootstrap_servers=cluster.bootstrap_servers) as producer:
@@ -191,6 +199,6 @@ def test_a_partition_that_says_nothing_is_not_taken_for_lost(cluster: EmbeddedCl
     rule = cluster.faults.error("FETCH", "NOT_LEADER_OR_FOLLOWER", topic=topic)
     try:
         with pytest.raises(KafkaTimeoutError, match="pollTimeoutMs"):
-            read(cluster, topic, 0, 10, **{"kafkaConsumer.pollTimeoutMs": "300"})
+            read(cluster, topic, 0, 10, options={"kafkaConsumer.pollTimeoutMs": "300"})
     finally:
         rule.remove()

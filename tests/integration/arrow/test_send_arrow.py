@@ -18,13 +18,13 @@ from pykclient.types import ConsumerRecord
 NewTopic = Callable[..., str]
 
 
-def read(cluster: EmbeddedCluster, topic: str, **options: Any) -> list[ConsumerRecord]:
+def read(cluster: EmbeddedCluster, topic: str, **options: Any) -> list[ConsumerRecord[Any, Any]]:
     """All records, partition by partition, in order."""
     with KafkaConsumer(bootstrap_servers=cluster.bootstrap_servers, auto_offset_reset="earliest", **options) as reader:
         partitions = [TopicPartition(topic, info.partition) for info in reader.partitions_for(topic)]
         ends = reader.end_offsets(partitions)
         reader.assign(partitions)
-        found: dict[TopicPartition, list[ConsumerRecord]] = {tp: [] for tp in partitions}
+        found: dict[TopicPartition, list[ConsumerRecord[Any, Any]]] = {tp: [] for tp in partitions}
         while any(reader.position(tp) < end for tp, end in ends.items()):
             for tp, records in reader.poll(1.0).items():
                 found[tp] += records

@@ -17,8 +17,8 @@ from pykclient.testing import EmbeddedCluster
 
 @pytest.fixture(scope="module", params=["v2", "v1"])
 def cluster(request: pytest.FixtureRequest) -> Iterator[EmbeddedCluster]:
-    old = {"max_versions": {"END_TXN": 4}} if request.param == "v1" else {}
-    with EmbeddedCluster(seed=5, **old) as running:
+    old = {"END_TXN": 4} if request.param == "v1" else None
+    with EmbeddedCluster(seed=5, max_versions=old) as running:
         yield running
 
 

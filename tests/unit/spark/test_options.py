@@ -20,7 +20,7 @@ SERVERS = {"kafka.bootstrap.servers": "localhost:9092"}
 BASE = {**SERVERS, "subscribe": "a"}
 
 
-def read(streaming: bool = False, **options: str) -> Any:
+def read(streaming: Any = False, **options: Any) -> Any:
     return source_options({**BASE, **options}, streaming=streaming)
 
 
