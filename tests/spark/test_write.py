@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from pykclient.spark import LagListener, write_batch
 from pykclient.testing import EmbeddedCluster
 from pykclient.types import TopicPartition
 from tests.spark.data import expected, fill, values
@@ -98,6 +97,8 @@ def test_an_unknown_topic_is_named(spark: Any, cluster: EmbeddedCluster) -> None
 def test_streams_from_topic_to_topic_with_lag_reported(
     spark: Any, cluster: EmbeddedCluster, topic: str, load: Load, tmp_path: pathlib.Path
 ) -> None:
+    from pykclient.spark import LagListener
+
     out = topic + "-out"
     cluster.create_topic(out, 2)
     fill(cluster, topic, 500)
@@ -128,6 +129,8 @@ def test_streams_from_topic_to_topic_with_lag_reported(
 def test_updates_can_be_written_with_foreach_batch(
     spark: Any, cluster: EmbeddedCluster, topic: str, load: Load, tmp_path: pathlib.Path
 ) -> None:
+    from pykclient.spark import write_batch
+
     out = topic + "-out"
     cluster.create_topic(out, 1)
     fill(cluster, topic, 100)
