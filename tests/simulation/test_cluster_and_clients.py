@@ -1,7 +1,7 @@
 """A cluster, a producer and a group of consumers in virtual time, with broken connections, crashes and moves.
 
-Whatever happens: what was acknowledged is in the log once and in order, the group reads all of it, and what it
-committed never goes back. A failure names its seed: SIM_SEED=n runs that one alone, SIM_SEEDS=n the first n.
+Whatever happens: what was acknowledged is in the log once and in order, the group reads all of it, what it committed
+never goes back, and a copy made in transactions has everything once. A failure names its seed: SIM_SEED=n runs that one alone, SIM_SEEDS=n the first n.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.simulation.world import World
 TOPIC, GROUP, PARTITIONS, RECORDS = "t", "g", 3, 150
 REFUSALS_MAX = 200
 SEEDS = (
-    [int(os.environ["SIM_SEED"])] if "SIM_SEED" in os.environ else list(range(int(os.environ.get("SIM_SEEDS", "20"))))
+    [int(os.environ["SIM_SEED"])] if "SIM_SEED" in os.environ else list(range(int(os.environ.get("SIM_SEEDS", "15"))))
 )
 
 
@@ -103,8 +103,8 @@ def send_all(world: World, producer: KafkaProducer) -> dict[int, tuple[int, int]
     return places
 
 
-def read_everything(world: World, consumer: KafkaConsumer) -> list[list[int]]:
-    where = [TopicPartition(TOPIC, index) for index in range(PARTITIONS)]
+def read_everything(consumer: KafkaConsumer, topic: str) -> list[list[int]]:
+    where = [TopicPartition(topic, index) for index in range(PARTITIONS)]
     consumer.assign(where)
     consumer.seek_to_beginning(where)
     ends = consumer.end_offsets(where)
@@ -164,8 +164,82 @@ def test_nothing_is_lost_doubled_or_out_of_order(world: World) -> None:
         consumer.close()
     producer.close()
     reader = KafkaConsumer(**common)
-    found = read_everything(world, reader)
+    found = read_everything(reader, TOPIC)
     assert found == [list(range(index, RECORDS, PARTITIONS)) for index in range(PARTITIONS)], f"seed {world.seed}"
     for number, (partition, offset) in places.items():
         assert found[partition][offset] == number, f"seed {world.seed}: record {number} is not where it was said to be"
+    reader.close()
+
+
+def troubles_to_come(world: World, count: int) -> None:
+    """At any moment, also in the middle of a call of the client."""
+
+    def next_one() -> None:
+        trouble(world)
+        if count > 1:
+            troubles_to_come(world, count - 1)
+
+    world.network.at(world.clock.time + world.rng.uniform(0.05, 1.5), lambda: world.soon(next_one))
+
+
+def copy_transactions(world: World) -> None:
+    """Read, send on, and commit both or nothing; begin again with a new producer and consumer when told to."""
+    rng = world.rng
+    common = {"bootstrap_servers": world.bootstrap_servers}
+    where = [TopicPartition(TOPIC, index) for index in range(PARTITIONS)]
+    ends = {tp: len(range(tp.partition, RECORDS, PARTITIONS)) for tp in where}
+    deadline = world.clock.time + 900
+    done: dict[TopicPartition, int] = dict.fromkeys(where, 0)
+    while any(done[tp] < ends[tp] for tp in where):
+        consumer = KafkaConsumer(group_id=GROUP, enable_auto_commit=False, isolation_level="read_committed", **common)
+        producer = KafkaProducer(transactional_id="tx", transaction_timeout_ms=20_000, linger_ms=0, **common)
+        try:
+            producer.init_transactions(timeout=120)
+            consumer.assign(where)
+            for tp, offset in consumer.committed(where, timeout=120).items():
+                consumer.seek(tp, 0 if offset is None else offset.offset)
+            while any(done[tp] < ends[tp] for tp in where):
+                assert world.clock.time < deadline, f"seed {world.seed}: {done} of {ends} after 900 s"
+                done.update(copy_some(world, producer, consumer))
+        except KafkaError:
+            world.run_for(rng.uniform(0.0, 0.5))
+        finally:
+            consumer.close(timeout=1)
+            producer.close(timeout=1)
+
+
+def copy_some(world: World, producer: KafkaProducer, consumer: KafkaConsumer) -> dict[TopicPartition, int]:
+    polled = consumer.poll(0.5, max_records=world.rng.randint(1, 12))
+    if not polled:
+        return {}
+    producer.begin_transaction()
+    for tp, records in polled.items():
+        for record in records:
+            producer.send("copy", record.value, partition=tp.partition)
+    world.run_for(world.rng.uniform(0.0, 0.3))
+    offsets = {tp: records[-1].offset + 1 for tp, records in polled.items()}
+    producer.send_offsets_to_transaction(offsets, consumer.group_metadata(), timeout=60)
+    if world.rng.random() < 0.2:
+        producer.abort_transaction(timeout=60)
+        for tp, records in polled.items():
+            consumer.seek(tp, records[0].offset)
+        return {}
+    producer.commit_transaction(timeout=60)
+    return offsets
+
+
+def test_a_transactional_copy_has_everything_once(world: World) -> None:
+    world.create_topic("copy", PARTITIONS)
+    producer = KafkaProducer(bootstrap_servers=world.bootstrap_servers)
+    places = send_all(world, producer)
+    world.run_until(lambda: len(places) == RECORDS)
+    producer.close()
+    committed = Committed(world)
+    world.watch = committed.look
+    troubles_to_come(world, world.rng.randint(2, 8))
+    copy_transactions(world)
+    world.run_until(lambda: len(world.nodes) == 3)
+    reader = KafkaConsumer(bootstrap_servers=world.bootstrap_servers, isolation_level="read_committed")
+    found = read_everything(reader, "copy")
+    assert found == [list(range(index, RECORDS, PARTITIONS)) for index in range(PARTITIONS)], f"seed {world.seed}"
     reader.close()
