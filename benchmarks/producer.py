@@ -75,6 +75,26 @@ def pykclient_futures(servers: str, topic: str, records: int) -> Measured:
     return measured
 
 
+def pykclient_plain(servers: str, topic: str, records: int) -> Measured:
+    """Nobody keeps the futures; the producer's own count says whether all were delivered."""
+    from pykclient import KafkaProducer
+
+    producer = KafkaProducer(bootstrap_servers=servers, linger_ms=LINGER_MS)
+    send = producer.send
+    for _ in range(WARM_UP):
+        send(topic, VALUE)
+    producer.flush()
+    meter = Meter()
+    for _ in range(records):
+        send(topic, VALUE)
+    producer.flush()
+    failed = int(producer.metrics()["record-error-total"])
+    measured = meter.stop(records)
+    expect(records - failed, records)
+    producer.close()
+    return measured
+
+
 def pykclient_callbacks(servers: str, topic: str, records: int) -> Measured:
     from pykclient import KafkaProducer
 
@@ -202,6 +222,7 @@ def kafka_python_futures(servers: str, topic: str, records: int) -> Measured:
 
 CLIENTS: dict[str, tuple[str, Callable[[str, str, int], Measured], dict[str, str]]] = {
     "pykclient": ("pykclient, a future per record", pykclient_futures, {}),
+    "pykclient-plain": ("pykclient, failures counted only", pykclient_plain, {}),
     "pykclient-callbacks": ("pykclient, a callback per record", pykclient_callbacks, {}),
     "pykclient-arrow": ("pykclient, `send_arrow`", pykclient_arrow, {}),
     "pykclient-pure": ("pykclient without the native code", pykclient_futures, {"PYKCLIENT_ACCEL": "off"}),
