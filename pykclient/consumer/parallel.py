@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pykclient.errors import KafkaError, UsageError
+from pykclient.errors import DeserializationError, KafkaError, UsageError
 from pykclient.net.transport import Clock
 from pykclient.plugins import RebalanceListener
-from pykclient.types import ConsumerRecord, OffsetAndMetadata, TopicPartition
+from pykclient.types import ConsumerRecord, OffsetAndMetadata, TimestampType, TopicPartition
 
 if TYPE_CHECKING:
     from pykclient.consumer.consumer import KafkaConsumer
@@ -150,11 +150,30 @@ class ParallelProcessor:
             full = self._in_hand() >= self._settings.in_flight_max
             # Paused, poll returns no records but keeps this member alive and lets rebalances through.
             self._set_paused(full)
-            for tp, records in self._consumer.poll(POLL_S).items():
-                self._begin(tp, records)
+            try:
+                for tp, records in self._consumer.poll(POLL_S).items():
+                    self._begin(tp, records)
+            except DeserializationError as error:
+                self._skip_unreadable(error)
             if clock.now() >= commit_at:
                 self._commit()
                 commit_at = clock.now() + self._settings.commit_interval_s
+
+    def _skip_unreadable(self, error: DeserializationError) -> None:
+        """A record no handler can be given: put its bytes away and step over it, or give up."""
+        topic, partition, offset = error.topic, error.partition, error.offset
+        if self._settings.on_error != "dead_letter" or topic is None or partition is None or offset is None:
+            raise error
+        unread = ConsumerRecord(
+            topic, partition, offset, -1, TimestampType.CREATE_TIME, error.raw_key, error.raw_value, [], None
+        )
+        self._put_away(unread, error)
+        tp = TopicPartition(topic, partition)
+        with self._lock:
+            finished = self._offsets.setdefault(tp, FinishedOffsets(offset))
+            finished.begin(offset)
+            finished.finish(offset)
+        self._consumer.seek(tp, offset + 1)
 
     def _set_paused(self, full: bool) -> None:
         ours = self._consumer.assignment()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pykclient.consumer.parallel import FinishedOffsets, ParallelProcessor, ProcessSettings
 from pykclient.consumer.records import PolledRecords
-from pykclient.errors import UsageError
+from pykclient.errors import DeserializationError, UsageError
 from pykclient.types import ConsumerRecord, OffsetAndMetadata, TimestampType, TopicPartition
 
 WHERE = TopicPartition("t", 0)
@@ -211,6 +211,34 @@ def test_what_fails_for_good_is_put_away_with_its_cause_and_counts_as_done() -> 
         "dead-letter.offset": b"4",
         "dead-letter.error": b"ValueError: bad order",
     }
+    assert consumer.commits[-1] == {WHERE: 10}
+
+
+class Unreadable(FakeConsumer):
+    """Cannot read the record at offset 5."""
+
+    def poll(self, timeout: float) -> PolledRecords:
+        if self.left and self.left[0].offset == 5:
+            error = DeserializationError("bad", origin="value", topic="t", partition=0, offset=5)
+            error.raw_key, error.raw_value = b"k", b"raw"
+            raise error
+        return super().poll(timeout)
+
+    def seek(self, where: TopicPartition, offset: int) -> None:
+        self.left = [each for each in self.left if each.offset >= offset]
+
+
+@pytest.mark.parametrize("on_error", ["dead_letter", "retry"])
+def test_a_record_that_cannot_be_read_is_put_away_as_it_is_or_stops(on_error: str) -> None:
+    consumer, letters = Unreadable(records(10, partitions=1)), Letters()
+    if on_error == "retry":
+        with pytest.raises(DeserializationError):
+            run(consumer, lambda record: None, 9, on_error=on_error)
+        assert all(commit[WHERE] <= 5 for commit in consumer.commits)
+        return
+    run(consumer, lambda record: None, 9, on_error=on_error, dead_letter_producer=letters)
+    [(_, value, key, headers)] = letters.sent
+    assert (value, key, dict(headers)["dead-letter.offset"]) == (b"raw", b"k", b"5")
     assert consumer.commits[-1] == {WHERE: 10}
 
 
