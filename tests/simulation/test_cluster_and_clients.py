@@ -1,7 +1,8 @@
 """A cluster, a producer and a group of consumers in virtual time, with broken connections, crashes and moves.
 
 Whatever happens: what was acknowledged is in the log once and in order, the group reads all of it, what it committed
-never goes back, and a copy made in transactions has everything once. A failure names its seed: SIM_SEED=n runs that one alone, SIM_SEEDS=n the first n.
+never goes back, and a copy made in transactions has everything once. A failure names its seed: SIM_SEED=n runs that
+one alone, SIM_SEEDS=n the first n.
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ from pykclient.client.operations import Delivery, Operation, outcome_of
 from pykclient.consumer.fetcher import FetchBuffer
 from pykclient.errors import ClientClosed, KafkaTimeoutError
 from pykclient.net.completion import Completion
+from pykclient.producer.accumulator import RecordAccumulator
 from pykclient.protocol.messages import ApiKey
 from tests.simulation.network import Network, SimTransport, VirtualClock
 
@@ -106,6 +107,8 @@ class World:
         patch.setattr(Engine, "run_blocking", self._run_blocking)
         patch.setattr(Engine, "running", property(lambda engine: engine._ended is None))
         patch.setattr(FetchBuffer, "wait", self._wait)
+        patch.setattr(FetchBuffer, "nap", lambda buffer, timeout_s: self.run_for(timeout_s))
+        patch.setattr(RecordAccumulator, "wait_until", self._wait_until)
 
     def _new_transport(self, **options: Any) -> SimTransport:
         transport = SimTransport(self.network, f"client-{len(self.clients) + len(self._transports)}")
@@ -158,6 +161,18 @@ class World:
             return True
 
         return wait
+
+    @property
+    def _wait_until(self) -> Callable[[RecordAccumulator, Callable[[], bool], float | None], bool]:
+        def wait_until(accumulator: RecordAccumulator, condition: Callable[[], bool], timeout_s: float | None) -> bool:
+            deadline = math.inf if timeout_s is None else self.clock.time + timeout_s
+            while not condition():
+                if self.clock.time >= deadline:
+                    return False
+                self.step(deadline)
+            return True
+
+        return wait_until
 
     # Time
 
