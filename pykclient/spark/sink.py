@@ -202,12 +202,16 @@ class StreamWriter(api.DataSourceStreamArrowWriter):  # type: ignore[misc]
         if options.exactly_once and not api.STREAM_WRITES_ARROW:
             raise UsageError("exactlyOnce needs Spark 4.1 or later")
         self._options = options
+        self._schema = schema
         self._layout = checked_layout(schema, options.topic)
         self._decisions = _decisions(options, options.checkpoint or "stream")
         self._committed = None if self._decisions is None else self._decisions.begin()
 
     def write(self, iterator: Iterator[Any]) -> Written:
         """On an executor."""
+        if not api.STREAM_WRITES_ARROW:  # Spark 4.0 gives rows
+            rows = (row.asDict(recursive=True) for row in iterator)
+            iterator = arrow.batches_of_rows(rows, api.arrow_schema(self._schema))
         if self._decisions is None:
             return Written(write_rows(self._options, self._layout, iterator))
         batch, slot = _batch_of_task(), api.TaskContext.get().partitionId()
