@@ -1,4 +1,4 @@
-"""Record batches v2: what goes in comes out, headers say what they should, and brokers patch without touching records."""
+"""Record batches v2: what goes in comes out, headers say what they should, brokers patch without touching records."""
 
 from __future__ import annotations
 
