@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 EXTRAS := test,arrow,interop,cli
 
-.PHONY: help demo test lint types full bench bench-broker bench-producer bench-consumer bench-spark compare docs clean
+.PHONY: help demo test test-core test-live spark lint types full bench bench-broker bench-producer bench-consumer bench-spark compare docs clean
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
@@ -22,9 +22,20 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml setup.py pykclient/protocol/_ac
 demo: $(VENV)/.installed  ## set up, then run the main job on an embedded cluster and check its totals
 	$(BIN)/python -m pykclient demo
 
-test: $(VENV)/.installed lint types  ## set up, lint, check types, run all tests (natively, then in pure Python)
-	$(PYTEST)
+# Two halves side by side, each with its output in one piece: one computes, the other mostly waits for brokers.
+test: $(VENV)/.installed lint types  ## set up, lint, check types, run all tests
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-core test-live
+
+test-core: $(VENV)/.installed  ## what needs no network: natively, then in pure Python
+	$(PYTEST) tests/unit tests/vectors tests/simulation
 	PYKCLIENT_ACCEL=off $(PYTEST) tests/unit tests/vectors
+
+test-live: $(VENV)/.installed  ## over sockets: embedded brokers, other clients, Apache Kafka where Java and Maven are
+	$(PYTEST) tests/integration tests/interop tests/chaos tests/spark
+
+spark: $(VENV)/.installed  ## the Spark tests, with Spark (a large download)
+	$(BIN)/python -m pip install --quiet '.[spark]'
+	$(PYTEST) tests/spark tests/unit/spark
 
 full: $(VENV)/.installed  ## the long runs too: faults on three real brokers, every injected error, hundreds of kills
 	$(PYTEST) --full --timeout 900
