@@ -59,6 +59,10 @@ bench-producer: $(VENV)/.installed  ## client CPU per record beside the other Py
 bench-consumer: $(VENV)/.installed  ## the same for reading
 	$(BIN)/python benchmarks/consumer.py
 
+bench-spark: $(VENV)/.installed  ## beside Spark's own connector (installs Spark; --jars names a folder with its jars)
+	$(BIN)/python -m pip install --quiet '.[spark]'
+	$(BIN)/python -m benchmarks.spark
+
 compare: $(VENV)/.installed  ## everything beside the other clients in one run; writes benchmarks/README.md
 	$(BIN)/python -m benchmarks.compare
 
