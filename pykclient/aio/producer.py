@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from pykclient.client.engine import Operation, wait
 from pykclient.errors import BufferExhausted, KafkaError, KafkaTimeoutError, UsageError
 from pykclient.producer.batch import RecordFuture
 from pykclient.producer.buffer_pool import Waiter
+from pykclient.producer.prepared import PreparedTransaction, end_prepared
 from pykclient.producer.producer import KafkaProducer
 from pykclient.producer.queues import TopicQueues
 from pykclient.producer.transactions import TransactionManager
@@ -19,6 +20,7 @@ from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, PartitionI
 
 from .runner import LoopRunner
 
+T = TypeVar("T")
 HeaderPairs = Sequence[tuple[str, "bytes | None"]]
 
 
@@ -216,6 +218,23 @@ class AsyncKafkaProducer:
         """Undo the transaction."""
         await self._transact("abort_transaction", lambda manager: manager.abort(), timeout)
 
+    async def prepare_transaction(self, timeout: float | None = None) -> PreparedTransaction:
+        """Deliver what was sent and leave the end open, for ``commit_prepared`` or ``abort_prepared`` of any producer."""
+        return await self._transact("prepare_transaction", lambda manager: manager.prepare(), timeout)
+
+    async def commit_prepared(self, prepared: PreparedTransaction, timeout: float | None = None) -> None:
+        """Commit what any producer prepared. InvalidTxnState or ProducerFenced: the broker has aborted it."""
+        await self._end_prepared(prepared, True, timeout)
+
+    async def abort_prepared(self, prepared: PreparedTransaction, timeout: float | None = None) -> None:
+        """Abort what any producer prepared."""
+        await self._end_prepared(prepared, False, timeout)
+
+    async def _end_prepared(self, prepared: PreparedTransaction, committed: bool, timeout: float | None) -> None:
+        self._sync._require_usable()
+        timeout_s = self._sync._max_block_s if timeout is None else timeout
+        await self._runner.run(end_prepared(prepared, committed=committed), timeout_s)
+
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncKafkaProducer]:
         """``async with producer.transaction():`` commits at the end, aborts when the block raises or is cancelled."""
@@ -233,15 +252,15 @@ class AsyncKafkaProducer:
             raise
 
     async def _transact(
-        self, name: str, operation: Callable[[TransactionManager], Operation[None]], timeout: float | None
-    ) -> None:
+        self, name: str, operation: Callable[[TransactionManager], Operation[T]], timeout: float | None
+    ) -> T:
         self._sync._require_usable()
         manager = self._sync._transactions
         if manager is None or not manager.transactional:
             raise UsageError(f"{name}() needs a producer with transactional_id")
         timeout_s = self._sync._max_block_s if timeout is None else timeout
         try:
-            await self._runner.run(operation(manager), timeout_s)
+            return await self._runner.run(operation(manager), timeout_s)
         except KafkaTimeoutError as error:
             if error.fatal:
                 raise
