@@ -219,7 +219,7 @@ class AsyncKafkaProducer:
         await self._transact("abort_transaction", lambda manager: manager.abort(), timeout)
 
     async def prepare_transaction(self, timeout: float | None = None) -> PreparedTransaction:
-        """Deliver what was sent and leave the end open, for ``commit_prepared`` or ``abort_prepared`` of any producer."""
+        """Deliver what was sent and leave the end open, for ``commit_prepared`` or ``abort_prepared`` anywhere."""
         return await self._transact("prepare_transaction", lambda manager: manager.prepare(), timeout)
 
     async def commit_prepared(self, prepared: PreparedTransaction, timeout: float | None = None) -> None:

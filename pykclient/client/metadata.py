@@ -348,7 +348,12 @@ class MetadataManager:
             if self._now - since >= settings.bootstrap_patience_s:
                 self._tell(error)
             return
-        nobody = not any(self._network.connected(node_id) for node_id in self._network.nodes)
+        # Not merely that no connection is open now: each known broker must have been tried in vain, or we would forget
+        # brokers that are well and fall back on bootstrap servers that may be long gone.
+        nobody = all(
+            not self._network.connected(node_id) and self._network.connection_error(node_id) is not None
+            for node_id in self._network.nodes
+        )
         if settings.rebootstrap and (nobody or self._now - since >= settings.rebootstrap_trigger_s):
             self._rebootstrap("no known broker answers")
 
