@@ -48,16 +48,16 @@ types: $(VENV)/.installed
 	$(BIN)/mypy
 
 bench: $(VENV)/.installed  ## what a record costs to encode and decode, and what an import costs
-	$(BIN)/python benchmarks/records.py
+	$(BIN)/python -m benchmarks.records
 
 bench-broker: $(VENV)/.installed  ## the embedded broker: start, throughput, idle cost
-	$(BIN)/python benchmarks/broker.py
+	$(BIN)/python -m benchmarks.broker
 
 bench-producer: $(VENV)/.installed  ## client CPU per record beside the other Python clients, on one real broker
-	$(BIN)/python benchmarks/producer.py
+	$(BIN)/python -m benchmarks.producer
 
 bench-consumer: $(VENV)/.installed  ## the same for reading
-	$(BIN)/python benchmarks/consumer.py
+	$(BIN)/python -m benchmarks.consumer
 
 bench-spark: $(VENV)/.installed  ## beside Spark's own connector (installs Spark; --jars names a folder with its jars)
 	$(BIN)/python -m pip install --quiet '.[spark]'
