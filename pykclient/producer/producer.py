@@ -94,6 +94,7 @@ class KafkaProducer:
             self._metadata,
             self._transactions,
             self._metrics,
+            clock=self._clock,
         )
         self._choose = self._make_partitioner()
         self._lock = self._accumulator.lock

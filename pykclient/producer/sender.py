@@ -34,6 +34,7 @@ from pykclient.errors import (
 from pykclient.net.client_request import Request
 from pykclient.net.completion import Completion
 from pykclient.net.network_client import NetworkClient
+from pykclient.net.transport import Clock
 from pykclient.producer.accumulator import RecordAccumulator
 from pykclient.producer.batch import Delivery, ProducerBatch
 from pykclient.producer.metrics import ProducerMetrics
@@ -112,6 +113,8 @@ class Sender:
         metadata: MetadataManager,
         transactions: TransactionManager | None,
         metrics: ProducerMetrics,
+        *,
+        clock: Clock,
     ) -> None:
         self._settings = settings
         self._accumulator = accumulator
@@ -126,14 +129,14 @@ class Sender:
         self._doubts: dict[int, int] = {}
         self._failures: dict[int, Exception | None] = {}  # node -> why it could not be reached last
         self._ask_at: dict[int, float] = {}
-        self._now = 0.0
+        # Answers arrive between turns: the time of the last turn would be too early for them.
+        self._clock = clock
         self._leaders = _Leaders(metadata.cluster)
 
     # ---- a turn ------------------------------------------------------------------------------------------------------
 
     def poll(self, now: float) -> Poll:
         """One turn of the Sender loop."""
-        self._now = now
         if self._transactions is not None:
             self._transactions.maintain()
         requests: list[Request[ProduceResponse | MetadataResponse]] = []
@@ -271,7 +274,7 @@ class Sender:
             for batch in batches:
                 self._delivered(batch, -1, -1)
             return
-        self._metrics.answered(self._network_now() - sent_at)
+        self._metrics.answered(self._clock.now() - sent_at)
         by_partition = {batch.topic_partition: batch for batch in batches}
         hints: list[LeaderHint] = []
         for topic in response.responses:
@@ -290,9 +293,6 @@ class Sender:
                 list(by_partition.values()),
                 KafkaConnectionError("the broker's answer leaves out a partition it was sent"),
             )
-
-    def _network_now(self) -> float:
-        return self._now
 
     def _no_answer(self, batches: Sequence[ProducerBatch], error: BaseException) -> None:
         """The request failed as a whole: the broker may or may not have what was in it."""
@@ -366,7 +366,7 @@ class Sender:
             self._accumulator.mute(batch.topic_partition, False)
 
     def _may_try_again(self, batch: ProducerBatch) -> bool:
-        return batch.attempts < self._settings.retries and self._now < self._accumulator.deadline(batch)
+        return batch.attempts < self._settings.retries and self._clock.now() < self._accumulator.deadline(batch)
 
     def _retry(self, batch: ProducerBatch, error: BaseException) -> None:
         logger.info(
@@ -378,7 +378,7 @@ class Sender:
         )
         batch.last_error = error
         self._metrics.retried(batch.record_count)
-        self._accumulator.reenqueue(batch, self._now)
+        self._accumulator.reenqueue(batch, self._clock.now())
 
     def _split(self, batch: ProducerBatch) -> None:
         """KIP-126: the broker called the batch too large; its records go out again in smaller ones."""
@@ -551,7 +551,7 @@ class Sender:
 
     def _probed(self, completion: Completion[MetadataResponse]) -> None:
         if completion.error is None:
-            self._metadata.apply(completion.result(), self._now)
+            self._metadata.apply(completion.result(), self._clock.now())
 
 
 __all__ = ["Sender", "SenderSettings"]
