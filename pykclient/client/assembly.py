@@ -46,13 +46,14 @@ def assemble(config: CommonConfig, *, kind: str) -> ClientParts:
     client_id = config.client_id or f"pykclient-{kind}-{next(_numbers)}"
     clock = SystemClock()
     random = Random()
+    settings = _network_settings(config, client_id)  # may refuse (a certificate file, an extra): nothing is open yet
     reactor = Reactor(
         name=client_id,
         options=SocketOptions(
             send_buffer_bytes=config.send_buffer_bytes, receive_buffer_bytes=config.receive_buffer_bytes
         ),
     )
-    network = NetworkClient(reactor, _network_settings(config, client_id), rng=random)
+    network = NetworkClient(reactor, settings, rng=random)
     metadata = MetadataManager(_metadata_settings(config), network, rng=random)
     # Only metadata knows where a broker lives now; as in Java, every failure is a reason to ask.
     network.on_failure = metadata.request_update
@@ -82,10 +83,13 @@ def _security(config: CommonConfig) -> Security:
     tls = tls_context(config) if config.security_protocol.endswith("SSL") else None
     if not config.security_protocol.startswith("SASL"):
         return Security(tls=tls)
+    if config.sasl_mechanism == "GSSAPI":
+        # Now, not at the first connection, where a missing extra would look like a refused login.
+        import pykclient.net.kerberos  # noqa: F401
     return Security(
         tls=tls,
         sasl_mechanism=config.sasl_mechanism,
-        sasl=lambda endpoint: client_exchange(config, secrets.token_bytes),
+        sasl=lambda endpoint: client_exchange(config, secrets.token_bytes, endpoint.host),
     )
 
 

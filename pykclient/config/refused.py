@@ -6,7 +6,7 @@ Two tables of facts, read by ``load``. An option is never silently ignored: it w
 from __future__ import annotations
 
 _OAUTH = "tokens come from sasl_oauth_token_provider, an object whose token() fetches one"
-_KERBEROS = "Kerberos (GSSAPI) is not supported; use SCRAM, PLAIN over TLS, or OAUTHBEARER"
+_KERBEROS = "tickets are renewed by the Kerberos library itself (give sasl_kerberos_keytab) or by your kinit; remove it"
 _METRICS = "read client.metrics() instead, and export it from your program"
 _CONTEXT = "pass a ready ssl.SSLContext as ssl_context instead"
 _SHARE = "share groups are not supported by this client"
@@ -26,7 +26,6 @@ REFUSED = {
     "sasl.client.callback.handler.class": "pass sasl_username and sasl_password, or sasl_oauth_token_provider",
     "sasl.kerberos.kinit.cmd": _KERBEROS,
     "sasl.kerberos.min.time.before.relogin": _KERBEROS,
-    "sasl.kerberos.service.name": _KERBEROS,
     "sasl.kerberos.ticket.renew.jitter": _KERBEROS,
     "sasl.kerberos.ticket.renew.window.factor": _KERBEROS,
     "sasl.login.callback.handler.class": _OAUTH,

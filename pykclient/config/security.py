@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pykclient.config.options import Invalid, Secret
 
-SASL_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+SASL_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI")
 BOOTSTRAP_SERVERS_MAX = 1000
 _HOST = re.compile(r"[A-Za-z0-9._\-]+\Z")
 _IPV6 = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9._\-]+)?\Z")
@@ -71,6 +71,7 @@ def parse_host_port(item: Any) -> HostPort:
 _JAAS_MODULES = {
     "org.apache.kafka.common.security.plain.PlainLoginModule": ("PLAIN",),
     "org.apache.kafka.common.security.scram.ScramLoginModule": ("SCRAM-SHA-256", "SCRAM-SHA-512"),
+    "com.sun.security.auth.module.Krb5LoginModule": ("GSSAPI",),
 }
 _JAAS_VALUE = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[^\s;"\']+'
 _JAAS = re.compile(
@@ -82,30 +83,45 @@ _JAAS_ESCAPE = re.compile(r"\\(.)")
 
 
 class JaasLogin(NamedTuple):
-    """What a ``sasl.jaas.config`` text says, for the login modules that are only a name and a password."""
+    """What a ``sasl.jaas.config`` text says: for which mechanisms, and the values of our own options it stands for."""
 
     mechanisms: tuple[str, ...]
-    username: str
-    password: Secret
-    token_auth: bool
+    values: dict[str, Any]
 
 
 def parse_jaas(text: str) -> JaasLogin:
-    """Read the PLAIN and SCRAM forms. Others are refused: nothing is loaded because a text names it."""
+    """Read the PLAIN, SCRAM and Kerberos forms. Others are refused: nothing is loaded because a text names it."""
     match = _JAAS.match(text) if len(text) <= 8192 else None
     if match is None:
         raise Invalid('is not of the form: <module> required username="..." password="...";')
     module, pairs = match.group(1), match.group(2)
     if module not in _JAAS_MODULES:
         raise Invalid(
-            "names a login module other than PlainLoginModule and ScramLoginModule; "
+            "names a login module other than PlainLoginModule, ScramLoginModule and Krb5LoginModule; "
             "for OAUTHBEARER pass sasl_oauth_token_provider"
         )
+    mechanisms = _JAAS_MODULES[module]
     options = {key: _unquote(value) for key, value in _JAAS_PAIR.findall(pairs)}
+    if mechanisms == ("GSSAPI",):
+        return JaasLogin(mechanisms, _kerberos_values(options))
     if "username" not in options or "password" not in options:
         raise Invalid("lacks username or password")
-    token_auth = options.get("tokenauth", "false").lower() == "true"
-    return JaasLogin(_JAAS_MODULES[module], options["username"], Secret(options["password"]), token_auth)
+    values: dict[str, Any] = {"sasl_username": options["username"], "sasl_password": Secret(options["password"])}
+    if options.get("tokenauth", "false").lower() == "true":
+        values["sasl_token_auth"] = True
+    return JaasLogin(mechanisms, values)
+
+
+def _kerberos_values(options: dict[str, str]) -> dict[str, Any]:
+    uses_keytab = options.get("useKeyTab", "false").lower() == "true"
+    if uses_keytab and "keyTab" not in options:
+        raise Invalid("says useKeyTab=true but not keyTab, the file")
+    given = {
+        "sasl_kerberos_principal": options.get("principal"),
+        "sasl_kerberos_keytab": options.get("keyTab") if uses_keytab else None,
+        "sasl_kerberos_service_name": options.get("serviceName"),
+    }
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _unquote(value: str) -> str:
@@ -118,7 +134,10 @@ def resolve_security(values: dict[str, Any], given: frozenset[str]) -> list[str]
     _apply_jaas(values, given, problems)
     sasl = values["security_protocol"].startswith("SASL")
     tls = values["security_protocol"].endswith("SSL")
-    problems += _sasl_problems(values, given) if sasl else _unused(values, given, "sasl_", "SASL_PLAINTEXT or SASL_SSL")
+    if not sasl:
+        problems += _unused(values, given, "sasl_", "SASL_PLAINTEXT or SASL_SSL")
+    elif not problems:  # with a JAAS text that is wrong, the rest is missing for that reason alone
+        problems += _sasl_problems(values, given)
     problems += _tls_problems(values, given) if tls else _unused(values, given, "ssl_", "SSL or SASL_SSL")
     if values["scram_iterations_min"] > values["scram_iterations_max"]:
         problems.append("scram_iterations_min is above scram_iterations_max")
@@ -130,42 +149,53 @@ def _apply_jaas(values: dict[str, Any], given: frozenset[str], problems: list[st
     values["sasl_jaas_config"] = None  # one owner: from here on the name and the password are where they belong
     if jaas is None:
         return
-    if given & {"sasl_username", "sasl_password"}:
-        problems.append("sasl_jaas_config: give it or sasl_username and sasl_password, not both")
-        return
     try:
         login = parse_jaas(jaas.reveal())
     except Invalid as complaint:
         problems.append(f"sasl_jaas_config {complaint}")
-        # A stand-in, so that the missing name is not complained about as well.
-        values["sasl_username"], values["sasl_password"] = "", Secret("")
         return
-    values["sasl_username"], values["sasl_password"] = login.username, login.password
+    twice = sorted(given & {"sasl_username", "sasl_password", *login.values})
+    if twice:
+        problems.append(f"sasl_jaas_config: give it or {' and '.join(twice)}, not both")
+        return
     mechanism = values["sasl_mechanism"]
     if mechanism is not None and mechanism not in login.mechanisms:
         problems.append(f"sasl_jaas_config is for {' or '.join(login.mechanisms)}, sasl_mechanism is {mechanism}")
-    else:
-        values["sasl_token_auth"] = values["sasl_token_auth"] or login.token_auth
+        return
+    values.update(login.values)
 
 
 def _sasl_problems(values: dict[str, Any], given: frozenset[str]) -> list[str]:
-    problems = []
-    mechanism, provider = values["sasl_mechanism"], values["sasl_oauth_token_provider"]
+    mechanism = values["sasl_mechanism"]
     if mechanism is None:
-        problems.append(f"security_protocol={values['security_protocol']} needs sasl_mechanism")
-    elif mechanism == "OAUTHBEARER":
-        if provider is None:
-            problems.append("sasl_mechanism=OAUTHBEARER needs sasl_oauth_token_provider")
-        if values["sasl_username"] is not None or values["sasl_password"] is not None:
-            problems.append("sasl_mechanism=OAUTHBEARER takes no sasl_username and sasl_password")
-    else:
-        if values["sasl_username"] is None or values["sasl_password"] is None:
-            problems.append(f"sasl_mechanism={mechanism} needs sasl_username and sasl_password")
-        if provider is not None:
-            problems.append(f"sasl_oauth_token_provider is for OAUTHBEARER, sasl_mechanism is {mechanism}")
-        if values["sasl_token_auth"] and mechanism == "PLAIN":
-            problems.append("sasl_token_auth needs a SCRAM mechanism")
+        return [f"security_protocol={values['security_protocol']} needs sasl_mechanism"]
+    needed = _NEEDED.get(mechanism, ("sasl_username", "sasl_password"))
+    problems = []
+    if any(values[name] is None for name in needed):
+        problems.append(f"sasl_mechanism={mechanism} needs {' and '.join(needed)}")
+    owned = {*needed, *_ALLOWED.get(mechanism, ())}
+    strays = [name for name in _MECHANISM_OPTIONS if name not in owned and values[name] not in (None, False, "")]
+    if strays:
+        problems.append(f"sasl_mechanism={mechanism} does not use {', '.join(strays)}; remove them or change it")
     return problems
+
+
+_NEEDED = {"OAUTHBEARER": ("sasl_oauth_token_provider",), "GSSAPI": ("sasl_kerberos_service_name",)}
+_ALLOWED = {
+    "SCRAM-SHA-256": ("sasl_token_auth",),
+    "SCRAM-SHA-512": ("sasl_token_auth",),
+    "GSSAPI": ("sasl_kerberos_principal", "sasl_kerberos_keytab"),
+}
+_MECHANISM_OPTIONS = (
+    "sasl_username",
+    "sasl_password",
+    "sasl_token_auth",
+    "sasl_oauth_token_provider",
+    "sasl_kerberos_service_name",
+    "sasl_kerberos_principal",
+    "sasl_kerberos_keytab",
+)
+"""Options that belong to some mechanism; one given for another would silently do nothing."""
 
 
 def _tls_problems(values: dict[str, Any], given: frozenset[str]) -> list[str]:

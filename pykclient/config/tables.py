@@ -236,7 +236,16 @@ class CommonConfig:
     sasl_password: Secret | None = secret(ours=True, doc="Password for PLAIN and SCRAM.")
     sasl_token_auth: bool = boolean(False, ours=True, doc="The SCRAM user is a delegation token.")
     sasl_jaas_config: Secret | None = secret(
-        doc="Java's way to give user and password; the PLAIN and SCRAM modules are read into the two options above."
+        doc="Java's way to log in; the PLAIN, SCRAM and Kerberos modules are read into the options beside this one."
+    )
+    sasl_kerberos_service_name: str | None = text_option(
+        None, non_empty=True, doc="First part of the brokers' Kerberos principal, mostly `kafka`; for GSSAPI."
+    )
+    sasl_kerberos_principal: str | None = text_option(
+        None, non_empty=True, ours=True, doc="Who to log in as with GSSAPI; else the tickets' or keytab's own."
+    )
+    sasl_kerberos_keytab: str | None = text_option(
+        None, non_empty=True, ours=True, doc="File with the principal's key for GSSAPI; without it, tickets of `kinit`."
     )
     sasl_oauth_token_provider: TokenProvider | None = _plugin(
         None,

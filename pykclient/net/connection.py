@@ -315,9 +315,9 @@ class ClientConnection:
     def _take_challenge(self, answer: SaslAuthenticateResponse, now: float) -> Ready | Offload:
         if answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED:
             reason = f"the broker refuses the login ({answer.error_message or 'it does not say why'})"
-            raise SaslAuthenticationFailed(
-                f"{reason}; check sasl_username, sasl_password and sasl_mechanism", node=str(self._endpoint)
-            )
+            gssapi = self._settings.security.sasl_mechanism == "GSSAPI"
+            settings = "the sasl_kerberos options" if gssapi else "sasl_username, sasl_password and sasl_mechanism"
+            raise SaslAuthenticationFailed(f"{reason}; check {settings}", node=str(self._endpoint))
         if answer.error_code != 0:
             raise broker_error(
                 answer.error_code, answer.error_message, node=str(self._endpoint), api="SaslAuthenticate"

@@ -1,4 +1,5 @@
-"""SASL for both roles without I/O: PLAIN here, SCRAM in scram.py, OAUTHBEARER in oauthbearer.py, and who starts which.
+"""SASL for both roles without I/O: PLAIN here, SCRAM in scram.py, OAUTHBEARER in oauthbearer.py, GSSAPI (the client's
+side only) in kerberos.py, and who starts which.
 
 An exchange is fed with the other side's messages by ``step`` and says when it is ``done``. A client's ``step`` may take
 long (key derivation, token providers) and belongs off the loop. Entropy and time are arguments. Secrets never show in
@@ -136,9 +137,19 @@ class PlainServer:
         return parts[0], parts[1], parts[2]
 
 
-def client_exchange(config: CommonConfig, entropy: Entropy) -> ClientExchange:
-    """A new exchange for one connection, as the configuration says."""
+def client_exchange(config: CommonConfig, entropy: Entropy, host: str) -> ClientExchange:
+    """A new exchange for one connection to ``host``, as the configuration says."""
     mechanism = config.sasl_mechanism
+    if mechanism == "GSSAPI":
+        from pykclient.net.kerberos import GssapiClient  # an extra
+
+        assert config.sasl_kerberos_service_name is not None, "the configuration was checked"
+        return GssapiClient(
+            host,
+            config.sasl_kerberos_service_name,
+            principal=config.sasl_kerberos_principal,
+            keytab=config.sasl_kerberos_keytab,
+        )
     if mechanism == "OAUTHBEARER":
         assert config.sasl_oauth_token_provider is not None, "the configuration was checked"
         return OAuthBearerClient(config.sasl_oauth_token_provider.token)

@@ -245,7 +245,16 @@ def test_bootstrap_servers_are_required() -> None:
         ({"security_protocol": "SASL_SSL"}, "needs sasl_mechanism"),
         ({"security_protocol": "SASL_SSL", "sasl_mechanism": "PLAIN"}, "needs sasl_username and sasl_password"),
         ({"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER"}, "needs sasl_oauth_token_provider"),
-        ({"security_protocol": "SASL_SSL", "sasl_mechanism": "GSSAPI"}, "must be one of"),
+        ({"security_protocol": "SASL_SSL", "sasl_mechanism": "GSSAPI"}, "needs sasl_kerberos_service_name"),
+        ({"security_protocol": "SASL_SSL", "sasl_mechanism": "DIGEST-MD5"}, "must be one of"),
+        (
+            {"security_protocol": "SASL_SSL", "sasl_mechanism": "GSSAPI", "sasl_username": "u"},
+            "does not use sasl_username",
+        ),
+        (
+            {"security_protocol": "SASL_SSL", "sasl_mechanism": "PLAIN", "sasl_kerberos_keytab": "k"},
+            "does not use sasl_kerberos_keytab",
+        ),
         ({"sasl_mechanism": "PLAIN"}, "does not use sasl_mechanism"),
         ({"ssl_cafile": "x"}, "does not use ssl_truststore_location"),
         ({"security_protocol": "SSL", "ssl_keyfile": "k"}, "belong together"),
@@ -289,7 +298,29 @@ def test_jaas_text_of_java_clients_is_read() -> None:
     assert config.sasl_password.reveal() == f"{CANARY};x"
     assert config.sasl_jaas_config is None
     login = parse_jaas(JAAS_SCRAM % CANARY)
-    assert (login.username, login.password.reveal(), login.token_auth) == ("alice", CANARY, True)
+    assert login.values.pop("sasl_password").reveal() == CANARY
+    assert login == (("SCRAM-SHA-256", "SCRAM-SHA-512"), {"sasl_username": "alice", "sasl_token_auth": True})
+
+
+def test_kerberos_login_of_java_clients_is_read() -> None:
+    jaas = (
+        "com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true "
+        'keyTab="/etc/alice.keytab" principal="alice@EXAMPLE.ORG" serviceName=kafka;'
+    )
+    config = producer(security_protocol="SASL_SSL", sasl_mechanism="GSSAPI", sasl_jaas_config=jaas)
+    assert config.sasl_kerberos_service_name == "kafka"
+    assert (config.sasl_kerberos_principal, config.sasl_kerberos_keytab) == ("alice@EXAMPLE.ORG", "/etc/alice.keytab")
+    cached = jaas.replace("useKeyTab=true", "useTicketCache=true")
+    config = producer(security_protocol="SASL_SSL", sasl_mechanism="GSSAPI", sasl_jaas_config=cached)
+    assert config.sasl_kerberos_keytab is None
+    found = problems(
+        AdminConfig,
+        security_protocol="SASL_SSL",
+        sasl_mechanism="GSSAPI",
+        sasl_jaas_config=jaas,
+        sasl_kerberos_service_name="other",
+    )
+    assert found == ("sasl_jaas_config: give it or sasl_kerberos_service_name, not both",)
 
 
 @pytest.mark.parametrize(

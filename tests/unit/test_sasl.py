@@ -86,7 +86,7 @@ def test_configured_client_logs_in_to_configured_server(mechanism: str) -> None:
     config = read_options(
         AdminConfig, bootstrap_servers="a:1", security_protocol="SASL_SSL", sasl_mechanism=mechanism, **options
     )
-    client = client_exchange(config, fixed_entropy)
+    client = client_exchange(config, fixed_entropy, "broker")
     server = servers().start(mechanism, entropy=fixed_entropy, wall_ms=NOW_MS)
     converse(client, server)
     assert server.principal == "alice"
