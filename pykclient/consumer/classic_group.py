@@ -99,7 +99,6 @@ class ClassicMembership:
         self._seen_update = -1
         self._error: BaseException | None = None
         self._processing = False
-        self._now = 0.0
 
     # ---- what others ask ---------------------------------------------------------------------------------------------
 
@@ -175,7 +174,6 @@ class ClassicMembership:
 
     def poll(self, now: float) -> Poll:
         """See Manager."""
-        self._now = now
         if self._stage is Stage.OUT:
             return Poll()
         if self._stage is Stage.JOINING or self._member.generation != NO_GENERATION:
@@ -419,16 +417,16 @@ class ClassicMembership:
     def _note_failure(self, since: float | None, error: BaseException) -> float | None:
         if isinstance(error, RequestExpired):
             return None  # others may take their time to give up partitions
-        if since is None or self._now - since < SILENCE_S_MAX:
-            return self._now if since is None else since
+        if since is None or self._context.network.now - since < SILENCE_S_MAX:
+            return self._context.network.now if since is None else since
         logger.warning(
             "%s: group %s: cannot join since %.0f s, still trying: %s",
             self._context.client_id,
             self._member.group_id,
-            self._now - since,
+            self._context.network.now - since,
             error,
         )
-        return self._now
+        return self._context.network.now
 
     def _after_failure(self, error: Exception) -> float | None:
         """How long to wait before the next round; None when the round needs the user first."""

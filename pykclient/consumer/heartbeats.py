@@ -144,7 +144,6 @@ class Heartbeats:
         self._alive_until = math.inf
         self._in_flight: Request[HeartbeatResponse] | None = None
         self._finding = False
-        self._now = 0.0
 
     def joined(self, now: float) -> None:
         """The coordinator has just answered a join or sync: its session timer starts again."""
@@ -158,7 +157,6 @@ class Heartbeats:
 
     def poll(self, now: float) -> Poll:
         """The next heartbeat when it is due."""
-        self._now = now
         if now >= self._alive_until:
             # Nobody answered for a whole session: whoever coordinates, it is not where we ask.
             self._context.coordinators.forget(CoordinatorKind.GROUP, self._group_id)
@@ -214,14 +212,14 @@ class Heartbeats:
         if error is None:
             self._backoff.reset()
             # Counted from when it left: the coordinator's own timer started no earlier than that.
-            self._alive_until = (request.sent_at or self._now) + self._session_s
+            self._alive_until = (request.sent_at or self._context.network.now) + self._session_s
         elif self._identity() == member:  # else it is about who we were before
             self._failed(error)
 
     def _failed(self, error: BaseException) -> None:
         meaning = verdict(error)
         if meaning in (Verdict.RETRY, Verdict.FIND_COORDINATOR):
-            self._due_at = self._now + self._backoff.next_s()
+            self._due_at = self._context.network.now + self._backoff.next_s()
             if meaning is Verdict.FIND_COORDINATOR:
                 self._context.coordinators.forget(CoordinatorKind.GROUP, self._group_id)
         else:

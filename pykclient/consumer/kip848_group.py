@@ -112,7 +112,6 @@ class Kip848Membership:
         self._cause = _FIRST_JOIN
         self._error: BaseException | None = None
         self._processing = False
-        self._now = 0.0
 
     # ---- what others ask ---------------------------------------------------------------------------------------------
 
@@ -152,7 +151,7 @@ class Kip848Membership:
         if self._stage in (Stage.STABLE, Stage.RECONCILING, Stage.JOINING) and self._wanted():
             if not self._fields.up_to_date(self._facts()):
                 self._cause = "this member's subscription changed"
-                self._due_at = min(self._due_at, self._now)
+                self._due_at = min(self._due_at, self._context.network.now)
         elif self.needs_user():
             self._context.attention()
 
@@ -166,7 +165,7 @@ class Kip848Membership:
             self._surface(error)
         else:
             # The next answer brings the epoch that commits need, or says that we are out.
-            self._due_at = min(self._due_at, self._now)
+            self._due_at = min(self._due_at, self._context.network.now)
 
     def fail(self, error: BaseException) -> None:
         """See Manager."""
@@ -200,7 +199,6 @@ class Kip848Membership:
 
     def poll(self, now: float) -> Poll:
         """See Manager."""
-        self._now = now
         if self._stage in (Stage.OUT, Stage.FENCED):
             return Poll()
         late = self._interval.exceeded(now)
@@ -239,7 +237,7 @@ class Kip848Membership:
         )
         self._regex_told = self._regex_told or bool(facts.regex)
         self._in_flight = request
-        self._due_at = self._now + self._interval_s
+        self._due_at = self._context.network.now + self._interval_s
         request.completion.add_callback(lambda answer: self._answered(request, facts, answer))
         return request
 
@@ -272,7 +270,7 @@ class Kip848Membership:
             self._member_id = response.member_id
         if response.heartbeat_interval_ms > 0:
             self._interval_s = response.heartbeat_interval_ms / 1000
-        self._due_at = self._now + self._interval_s
+        self._due_at = self._context.network.now + self._interval_s
         if self._stage is Stage.JOINING:
             self._to(Stage.STABLE)
         if response.assignment is not None:
@@ -280,7 +278,7 @@ class Kip848Membership:
             self._seen_update = -1
             self._look_at_topics()
         if not self._fields.up_to_date(self._facts()):
-            self._due_at = self._now  # something changed while it was under way
+            self._due_at = self._context.network.now  # something changed while it was under way
 
     def _failed(self, error: BaseException) -> None:
         """A heartbeat, or the search for whom to send it to."""
@@ -294,7 +292,7 @@ class Kip848Membership:
         else:
             if meaning is Verdict.FIND_COORDINATOR:
                 self._context.coordinators.forget(CoordinatorKind.GROUP, self._group_id)
-            self._due_at = self._now + self._backoff.next_s()
+            self._due_at = self._context.network.now + self._backoff.next_s()
 
     # ---- transitions -------------------------------------------------------------------------------------------------
 
@@ -423,7 +421,7 @@ class Kip848Membership:
         assert error is not None, "something to raise"
         if not self._fatal():
             self._error = None
-            self._due_at = self._now + self._backoff.next_s()
+            self._due_at = self._context.network.now + self._backoff.next_s()
         raise error
 
     def _reconcile(self) -> Operation[None]:
@@ -443,7 +441,7 @@ class Kip848Membership:
         target = self._named_target()
         self._held.update((tp, target[tp]) for tp in coming)
         self._to(Stage.STABLE)
-        self._due_at = self._now
+        self._due_at = self._context.network.now
         cause, self._cause = self._cause, _BROKER
         logger.info(
             "%s: group %s, member epoch %d: %d partitions assigned (%d new, %d given up); cause: %s",
