@@ -17,7 +17,7 @@ from pykclient.consumer.core import CommitCallback, ConsumerCore, OffsetsGiven
 from pykclient.consumer.offsets import OutOfRange
 from pykclient.consumer.records import PolledRecords
 from pykclient.consumer.subscription import EARLIEST, LATEST, SubscriptionKind
-from pykclient.errors import ClientClosed, KafkaError, KafkaTimeoutError
+from pykclient.errors import ClientClosed, KafkaError, KafkaTimeoutError, MaxPollExceeded
 from pykclient.plugins import RebalanceListener
 from pykclient.types import (
     ConsumerGroupMetadata,
@@ -277,12 +277,17 @@ class AsyncKafkaConsumer:
         """Each time a position was not in the log any more. The newest last."""
         return list(self._core.offsets.out_of_range_events)
 
+    @property
+    def max_poll_exceeded_events(self) -> list[MaxPollExceeded]:
+        """Each time this member left its group because poll() was not called in time. The newest last."""
+        return list(self._core.membership.notices)
+
     # ---- commits -----------------------------------------------------------------------------------------------------
 
     async def commit(self, offsets: OffsetsGiven | None = None, timeout: float | None = None) -> None:
         """Commit these offsets, or the positions of all records returned so far."""
         self._core.require_group("commit()")
-        await self._run(self._core.offsets.commit(self._core.to_commit(offsets)), timeout)
+        await self._run(self._core.commit(offsets), timeout)
 
     def commit_async(self, offsets: OffsetsGiven | None = None, callback: CommitCallback | None = None) -> None:
         """Commit without waiting. ``callback(offsets, error)`` runs on the client's own thread: be quick."""

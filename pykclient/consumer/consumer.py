@@ -21,7 +21,7 @@ from pykclient.consumer.offsets import OutOfRange
 from pykclient.consumer.parallel import DeadLetterProducer, ParallelProcessor, ProcessSettings, RevokeFirst
 from pykclient.consumer.records import PolledRecords
 from pykclient.consumer.subscription import EARLIEST, LATEST
-from pykclient.errors import ClientClosed, KafkaError, KafkaTimeoutError
+from pykclient.errors import ClientClosed, KafkaError, KafkaTimeoutError, MaxPollExceeded
 from pykclient.plugins import RebalanceListener
 from pykclient.types import (
     ConsumerGroupMetadata,
@@ -289,12 +289,17 @@ class KafkaConsumer:
         """Each time a position was not in the log any more: wanted, available and skipped. The newest last."""
         return list(self._core.offsets.out_of_range_events)
 
+    @property
+    def max_poll_exceeded_events(self) -> list[MaxPollExceeded]:
+        """Each time this member left its group because poll() was not called in time. The newest last."""
+        return list(self._core.membership.notices)
+
     # ---- commits -----------------------------------------------------------------------------------------------------
 
     def commit(self, offsets: OffsetsGiven | None = None, timeout: float | None = None) -> None:
         """Commit these offsets, or the positions of all records returned so far, and wait for it."""
         self._core.require_group("commit()")
-        self._run(self._core.offsets.commit(self._core.to_commit(offsets)), timeout)
+        self._run(self._core.commit(offsets), timeout)
 
     def commit_async(self, offsets: OffsetsGiven | None = None, callback: CommitCallback | None = None) -> None:
         """Commit without waiting. ``callback(offsets, error)`` runs on the client's own thread: be quick."""

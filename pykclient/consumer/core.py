@@ -32,7 +32,15 @@ from pykclient.consumer.subscription import (
     SubscriptionKind,
     parse_reset,
 )
-from pykclient.errors import AuthorizationError, ClientClosed, IllegalStateError, KafkaError, UsageError, WakeupError
+from pykclient.errors import (
+    AuthorizationError,
+    ClientClosed,
+    CommitFailed,
+    IllegalStateError,
+    KafkaError,
+    UsageError,
+    WakeupError,
+)
 from pykclient.net.client_request import Request
 from pykclient.plugins import RebalanceListener, deserializer_function
 from pykclient.protocol.messages.metadata import MetadataRequest, MetadataResponse
@@ -79,6 +87,8 @@ class ConsumerCore:
             identity=lambda: self.membership.identity,
             lost_membership=lambda error: self.membership.lost(error),
         )
+        if config.interceptors:
+            self.offsets.committed.on_commit = self._committed
         self.fetcher = Fetcher(self.fetch_settings, self.buffer, self.parts.network, self.metadata)
         self.fetcher.on_out_of_range = self.offsets.out_of_range
         self.fetcher.on_diverged = self.offsets.diverged
@@ -362,15 +372,56 @@ class ConsumerCore:
             }
         return {tp: OffsetAndMetadata(position.offset, "", position.leader_epoch) for tp, position in current.items()}
 
+    def commit(self, given: OffsetsGiven | None) -> Operation[None]:
+        """Commit these offsets, or the positions of all that was handed out; decided now, on the caller's thread."""
+        offsets = self.to_commit(given)
+        strangers = self._strangers(offsets) if given is not None else {}
+        return self._commit_own({tp: offset for tp, offset in offsets.items() if tp not in strangers}, strangers)
+
+    def _strangers(self, offsets: Iterable[TopicPartition]) -> dict[TopicPartition, KafkaError]:
+        """Those that the group has given to somebody else. Kafka would take the commit, and the owner's would be
+        overwritten."""
+        subscription = self.subscription
+        with subscription.lock:
+            if subscription.kind in (SubscriptionKind.NONE, SubscriptionKind.ASSIGNED):
+                return {}
+            text = "the partition is not assigned to this consumer"
+            return {
+                tp: IllegalStateError(text, topic=tp.topic, partition=tp.partition)
+                for tp in offsets
+                if tp not in subscription.partitions
+            }
+
+    def _commit_own(
+        self, own: Mapping[TopicPartition, OffsetAndMetadata], strangers: Mapping[TopicPartition, KafkaError]
+    ) -> Operation[None]:
+        yield from self.offsets.commit(own)
+        if strangers:
+            names = ", ".join(f"{tp.topic}-{tp.partition}" for tp in sorted(strangers))
+            raise CommitFailed(
+                f"not committed, because these partitions are not assigned to this consumer: {names}. "
+                "They may belong to another member of the group now; everything else was committed",
+                errors=strangers,
+                group_id=self.config.group_id,
+            )
+
+    def _committed(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        for interceptor in self.config.interceptors:
+            try:
+                interceptor.on_commit(offsets)
+            except Exception:
+                logger.exception("interceptor %s: on_commit raised", type(interceptor).__name__)
+
     def commit_in_background(self, offsets: OffsetsGiven | None, callback: CommitCallback | None) -> None:
         """commit_async()."""
         self.require_group("commit_async()")
         committed = self.to_commit(offsets)
+        commit = self.commit(offsets)
 
         def operation() -> Operation[None]:
             failure: Exception | None = None
             try:
-                yield from self.offsets.commit(committed)
+                yield from commit
             except KafkaError as error:
                 failure = error
                 if callback is None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Collection
 
 from pykclient.client.engine import Operation, Poll
 from pykclient.consumer.membership import GroupContext, Membership
+from pykclient.errors import MaxPollExceeded
 from pykclient.types import ConsumerGroupMetadata
 
 logger = logging.getLogger(__name__)
@@ -66,6 +68,11 @@ class AutoMembership:
         if self._chosen is not None:
             return self._chosen.identity
         return ConsumerGroupMetadata(self._context.config.group_id or "")
+
+    @property
+    def notices(self) -> Collection[MaxPollExceeded]:
+        """Pass on."""
+        return () if self._chosen is None else self._chosen.notices
 
     def subscription_changed(self) -> None:
         """Pass on."""

@@ -5,9 +5,13 @@ Satisfies ``Membership``, so that the facade needs no second path. Reactor threa
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import partial
+
 from pykclient.client.engine import Operation, Poll, invoke
 from pykclient.consumer.membership import GroupContext
 from pykclient.consumer.subscription import SubscriptionKind
+from pykclient.errors import MaxPollExceeded
 from pykclient.types import ConsumerGroupMetadata, TopicPartition
 
 
@@ -22,6 +26,11 @@ class GrouplessMembership:
     def identity(self) -> ConsumerGroupMetadata:
         """There is none."""
         return ConsumerGroupMetadata("")
+
+    @property
+    def notices(self) -> Collection[MaxPollExceeded]:
+        """Nobody counts."""
+        return ()
 
     def poll(self, now: float) -> Poll:
         """Nothing to send; asks for the user when the partitions of its topics changed."""
@@ -63,11 +72,11 @@ class GrouplessMembership:
             subscription.remove(known - wanted)
             subscription.add(sorted(wanted - known))
         listener = self._context.listener
-        if listener is not None:
-            if known - wanted:
-                yield from invoke(lambda: listener.on_partitions_lost(sorted(known - wanted)))
-            if wanted - known:
-                yield from invoke(lambda: listener.on_partitions_assigned(sorted(wanted - known)))
+        # As in a group: a listener need not have every method.
+        for name, partitions in (("on_partitions_lost", known - wanted), ("on_partitions_assigned", wanted - known)):
+            method = getattr(listener, name, None)
+            if partitions and method is not None:
+                yield from invoke(partial(method, sorted(partitions)))
 
     def polled(self, now: float) -> None:
         """Nobody counts."""

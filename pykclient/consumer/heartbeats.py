@@ -116,6 +116,8 @@ class PollInterval:
             f"poll() was not called within max_poll_interval_ms={self._limit_ms}, overrun by {overrun_ms} ms, "
             "so this member left its group and rejoins with the next poll(); make handlers faster, lower "
             "max_poll_records or raise the limit",
+            limit_ms=self._limit_ms,
+            overrun_ms=overrun_ms,
             group_id=self._group_id,
         )
 

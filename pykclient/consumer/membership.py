@@ -7,7 +7,7 @@ inside ``poll``; everything else, heartbeats first of all, goes on without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from pykclient.client.engine import Operation, Poll
 from pykclient.client.metadata import MetadataManager
 from pykclient.config import ConsumerConfig
 from pykclient.consumer.subscription import Subscription
+from pykclient.errors import MaxPollExceeded
 from pykclient.net.network_client import NetworkClient
 from pykclient.plugins import RebalanceListener
 from pykclient.types import ConsumerGroupMetadata
@@ -55,6 +56,11 @@ class Membership(Protocol):
     @property
     def identity(self) -> ConsumerGroupMetadata:
         """Group, generation or member epoch, member id: for commits and for transactions (KIP-447)."""
+        ...
+
+    @property
+    def notices(self) -> Collection[MaxPollExceeded]:
+        """The last times this member left because it did not poll."""
         ...
 
     def subscription_changed(self) -> None:

@@ -1,4 +1,4 @@
-"""Offsets: committing and fetching them, looking them up by time, resetting and validating positions.
+"""Offsets: looking them up by time, resetting and validating positions. What is committed is in committed.py.
 
 Operations and one manager on the reactor thread. Every error either is retried, or ends in a typed error for the
 caller, or puts the partition into a phase from which ``poll`` raises: a partition never just stands still.
@@ -9,12 +9,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
-from uuid import UUID
 
-from pykclient.client.coordinators import CoordinatorKind, Coordinators
+from pykclient.client.coordinators import Coordinators
 from pykclient.client.engine import Operation, Poll, call, sleep
 from pykclient.client.metadata import MetadataManager
+from pykclient.consumer.committed import LOST_MEMBERSHIP, CommittedOffsets, Retries
 from pykclient.consumer.fetcher import FetchBuffer
 from pykclient.consumer.subscription import (
     EARLIEST,
@@ -27,45 +26,23 @@ from pykclient.consumer.subscription import (
     ResetStrategy,
 )
 from pykclient.errors import (
-    Action,
     BrokerError,
-    CommitFailed,
-    FencedInstanceId,
-    FencedMemberEpoch,
-    IllegalGeneration,
     KafkaConnectionError,
     KafkaError,
     KafkaTimeoutError,
     LogTruncation,
     NoOffsetForPartition,
     OffsetOutOfRangeError,
-    RebalanceInProgress,
-    StaleMemberEpoch,
-    UnknownMemberId,
     error_for_code,
 )
 from pykclient.net.client_request import Channel, Request
 from pykclient.net.transport import Clock
-from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsPartitionResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
     ListOffsetsTopic,
-)
-from pykclient.protocol.messages.offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-    OffsetCommitResponse,
-)
-from pykclient.protocol.messages.offset_fetch import (
-    OffsetFetchRequest,
-    OffsetFetchRequestGroup,
-    OffsetFetchRequestTopic,
-    OffsetFetchRequestTopics,
-    OffsetFetchResponse,
 )
 from pykclient.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
@@ -76,15 +53,7 @@ from pykclient.protocol.messages.offset_for_leader_epoch import (
 from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, OffsetAndTimestamp, TopicPartition
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T")
 
-# These say that we are not, or no longer, the member we think we are: the membership must hear of it.
-LOST_MEMBERSHIP = (
-    UnknownMemberId, IllegalGeneration, FencedInstanceId, FencedMemberEpoch, StaleMemberEpoch, RebalanceInProgress,
-)  # fmt: skip
-# Brokers answer these requests at once, so silence means that something is broken. It grows with every attempt, up to
-# request_timeout_ms, for a broker that is merely slow.
-ANSWER_PATIENCE_S = 5.0
 EVENTS_MAX = 1000
 
 
@@ -118,11 +87,18 @@ class Offsets:
         self._settings = settings
         self._buffer = buffer
         self._metadata = metadata
-        self._coordinators = coordinators
         self._clock = clock
         self._spawn = spawn
-        self._identity = identity
-        self._lost_membership = lost_membership
+        self._retries = Retries(settings.retry_backoff_s, settings.retry_backoff_max_s, settings.request_timeout_s)
+        self.committed = CommittedOffsets(
+            settings.group_id,
+            buffer.subscription,
+            metadata,
+            coordinators,
+            self._retries,
+            identity=identity,
+            lost_membership=lost_membership,
+        )
         self._busy = False
         self._retry_at = 0.0
         self._attempts = 0
@@ -175,7 +151,7 @@ class Offsets:
             logger.debug("positions: %s", error)
         finally:
             self._busy = False
-            self._retry_at = self._clock.now() + self._pause(self._attempts)
+            self._retry_at = self._clock.now() + self._retries.pause_s(self._attempts)
             self._attempts += 1
             with self._buffer.subscription.lock:
                 if not self._needy():
@@ -261,16 +237,30 @@ class Offsets:
         partitions = [state.topic_partition for state, _ in lost]
         first = yield from self.list_offsets(dict.fromkeys(partitions, -2), once=True)
         last = yield from self.list_offsets(dict.fromkeys(partitions, -1), once=True)
+        young = dict.fromkeys(partitions, OffsetAndTimestamp(-1, -1))
+        if self._settings.reset.duration_ms is not None:
+            young = yield from self.list_offsets(
+                dict.fromkeys(partitions, self._timestamp(self._settings.reset)), once=True
+            )
         with self._buffer.subscription.lock:
             for state, version in lost:
                 tp, wanted = state.topic_partition, state.out_of_range_at
-                if tp in first and tp in last and state.version == version and wanted is not None:
-                    self._tell_out_of_range(state, wanted, first[tp].offset, last[tp].offset)
+                known = tp in first and tp in last and tp in young
+                if known and state.version == version and wanted is not None:
+                    self._tell_out_of_range(state, wanted, first[tp].offset, last[tp].offset, young[tp].offset)
 
-    def _tell_out_of_range(self, state: PartitionState, wanted: int, earliest: int, latest: int) -> None:
+    def _tell_out_of_range(
+        self, state: PartitionState, wanted: int, earliest: int, latest: int, young: int = -1
+    ) -> None:
+        """``young``: where a policy by age begins; negative when nothing is that young."""
         tp, reset = state.topic_partition, self._settings.reset
         state.out_of_range_at = None
         if reset is NONE:
+            logger.warning(
+                "%s: offset %d is out of range (the log has %d to %d) and auto_offset_reset=none: poll raises until "
+                "you seek; %d offsets are gone",
+                tp, wanted, earliest, latest, max(0, earliest - wanted),
+            )  # fmt: skip
             state.stuck(
                 OffsetOutOfRangeError(
                     wanted=wanted, earliest=earliest, latest=latest, topic=tp.topic, partition=tp.partition
@@ -278,7 +268,7 @@ class Offsets:
             )
             self._buffer.attention = True
             return
-        target = earliest if reset is EARLIEST else latest
+        target = earliest if reset is EARLIEST else young if young >= 0 else latest
         skipped = max(0, target - wanted)
         self.out_of_range_events.append(OutOfRange(tp, wanted, earliest, latest, target, skipped))
         del self.out_of_range_events[:-EVENTS_MAX]
@@ -316,7 +306,10 @@ class Offsets:
         request = OffsetForLeaderEpochRequest(replica_id=-1, topics=list(topics.values()))
         response = yield from call(
             Request[OffsetForLeaderEpochResponse](
-                request, node_id=node_id, channel=Channel.COORDINATOR, timeout_s=self._patience(self._attempts)
+                request,
+                node_id=node_id,
+                channel=Channel.COORDINATOR,
+                timeout_s=self._retries.patience_s(self._attempts),
             )
         )
         answers = {TopicPartition(t.topic, p.partition): p for t in response.topics for p in t.partitions}
@@ -375,7 +368,7 @@ class Offsets:
                     by_node.setdefault(leader[0], {})[tp] = timestamp
             for node_id, wanted in by_node.items():
                 answers = yield from self._list_offsets_at(
-                    node_id, wanted, self._patience(self._attempts if once else attempts)
+                    node_id, wanted, self._retries.patience_s(self._attempts if once else attempts)
                 )
                 for tp, answer in answers.items():
                     if self._take_listed(tp, answer, once=once):
@@ -384,7 +377,7 @@ class Offsets:
                         missing.pop(tp, None)
             if once or not missing:
                 return found
-            yield from sleep(self._pause(attempts))
+            yield from sleep(self._retries.pause_s(attempts))
             attempts += 1
 
     def _raise_if_gone(self, tp: TopicPartition, *, once: bool) -> None:
@@ -437,161 +430,12 @@ class Offsets:
     def fetch_committed(
         self, partitions: Iterable[TopicPartition]
     ) -> Operation[dict[TopicPartition, OffsetAndMetadata]]:
-        """What the group committed; partitions without are left out. Waits for open transactions to end
-        (require_stable)."""
-        wanted = list(partitions)
-        identity = self._identity()
-        by_id = all(self._metadata.cluster.topic_id(tp.topic) is not None for tp in wanted)
-        rows = _rows(wanted)
-
-        def build(version: int) -> OffsetFetchRequest:
-            if version < 8:
-                topics = [
-                    OffsetFetchRequestTopic(name=name, partition_indexes=indexes) for name, indexes in rows.items()
-                ]
-                return OffsetFetchRequest(group_id=identity.group_id, topics=topics, require_stable=version >= 7)
-            group = OffsetFetchRequestGroup(
-                group_id=identity.group_id,
-                topics=[
-                    OffsetFetchRequestTopics(
-                        name=name,
-                        topic_id=self._metadata.cluster.topic_id(name) or UUID(int=0),
-                        partition_indexes=indexes,
-                    )
-                    for name, indexes in rows.items()
-                ],
-            )
-            if version >= 9 and identity.member_id:
-                group.member_id, group.member_epoch = identity.member_id, identity.generation_id
-            return OffsetFetchRequest(groups=[group], require_stable=True)
-
-        try:
-            response = yield from self._ask_coordinator(
-                lambda node, timeout_s: Request[OffsetFetchResponse](
-                    api_key=ApiKey.OFFSET_FETCH,
-                    build=build,
-                    node_id=node,
-                    channel=Channel.COORDINATOR,
-                    version_max=10 if by_id else 9,
-                    timeout_s=timeout_s,
-                ),
-                _fetch_error,
-            )
-        except LOST_MEMBERSHIP as error:
-            self._lost_membership(error)
-            raise
-        return self._committed_in(response)
-
-    def _committed_in(self, response: OffsetFetchResponse) -> dict[TopicPartition, OffsetAndMetadata]:
-        committed = {}
-        topics = response.groups[0].topics if response.groups else response.topics
-        for topic in topics:
-            name = topic.name or self._metadata.cluster.topic_name(getattr(topic, "topic_id", UUID(int=0))) or ""
-            for row in topic.partitions:
-                if row.committed_offset >= 0:
-                    epoch = row.committed_leader_epoch if row.committed_leader_epoch >= 0 else None
-                    committed[TopicPartition(name, row.partition_index)] = OffsetAndMetadata(
-                        row.committed_offset, row.metadata or "", epoch
-                    )
-        return committed
+        """See CommittedOffsets."""
+        return self.committed.fetch_committed(partitions)
 
     def commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> Operation[None]:
-        """Commit for the group. Retries what can be retried; CommitFailed when the group has moved on."""
-        if not offsets:
-            return
-        identity = self._identity()
-        cluster = self._metadata.cluster
-        by_id = all(cluster.topic_id(tp.topic) is not None for tp in offsets)
-        topics: dict[str, OffsetCommitRequestTopic] = {}
-        for tp, offset in offsets.items():
-            topics.setdefault(
-                tp.topic, OffsetCommitRequestTopic(name=tp.topic, topic_id=cluster.topic_id(tp.topic) or UUID(int=0))
-            ).partitions.append(
-                OffsetCommitRequestPartition(
-                    partition_index=tp.partition,
-                    committed_offset=offset.offset,
-                    committed_leader_epoch=-1 if offset.leader_epoch is None else offset.leader_epoch,
-                    committed_metadata=offset.metadata,
-                )
-            )
-
-        def build(version: int) -> OffsetCommitRequest:
-            request = OffsetCommitRequest(
-                group_id=identity.group_id,
-                generation_id_or_member_epoch=identity.generation_id,
-                member_id=identity.member_id,
-                topics=list(topics.values()),
-            )
-            if version >= 7:
-                request.group_instance_id = identity.group_instance_id
-            return request
-
-        try:
-            yield from self._ask_coordinator(
-                lambda node, timeout_s: Request[OffsetCommitResponse](
-                    api_key=ApiKey.OFFSET_COMMIT,
-                    build=build,
-                    node_id=node,
-                    channel=Channel.COORDINATOR,
-                    version_max=10 if by_id else 9,
-                    timeout_s=timeout_s,
-                ),
-                lambda response: next((p.error_code for t in response.topics for p in t.partitions if p.error_code), 0),
-            )
-        except LOST_MEMBERSHIP as error:
-            self._lost_membership(error)
-            raise CommitFailed(
-                f"the group moved on before the commit ({error}); the partitions may belong to others now. "
-                "Poll again to rejoin; if handlers take long, raise max_poll_interval_ms or lower max_poll_records",
-                group_id=identity.group_id,
-            ) from error
-
-    def _ask_coordinator(
-        self, request: Callable[[int, float], Request[T]], error_code: Callable[[T], int]
-    ) -> Operation[T]:
-        """Until the coordinator answers for good; the caller's time-out ends it otherwise."""
-        group_id = self._settings.group_id
-        assert group_id is not None, "only groups have a coordinator"
-        attempts = 0
-        while True:
-            try:
-                node = yield from self._coordinators.find(CoordinatorKind.GROUP, group_id)
-                response = yield from call(request(node, self._patience(attempts)))
-                code = error_code(response)
-                if code == 0:
-                    return response
-                raise error_for_code(code)(group_id=group_id)
-            except (KafkaConnectionError, KafkaTimeoutError):
-                self._coordinators.forget(CoordinatorKind.GROUP, group_id)
-            except BrokerError as error:
-                if not error.retriable or isinstance(error, LOST_MEMBERSHIP):
-                    raise
-                if error.action is Action.FIND_COORDINATOR:
-                    self._coordinators.forget(CoordinatorKind.GROUP, group_id)
-                elif error.action is Action.REFRESH_METADATA:
-                    self._metadata.request_update()
-            yield from sleep(self._pause(attempts))
-            attempts += 1
-
-    def _patience(self, attempts: int) -> float:
-        return min(ANSWER_PATIENCE_S * 2.0 ** min(attempts, 16), self._settings.request_timeout_s)
-
-    def _pause(self, attempts: int) -> float:
-        return min(self._settings.retry_backoff_s * 2.0 ** min(attempts, 16), self._settings.retry_backoff_max_s)
-
-
-def _rows(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    rows: dict[str, list[int]] = {}
-    for topic, partition in partitions:
-        rows.setdefault(topic, []).append(partition)
-    return rows
-
-
-def _fetch_error(response: OffsetFetchResponse) -> int:
-    if response.groups:
-        group = response.groups[0]
-        return group.error_code or next((p.error_code for t in group.topics for p in t.partitions if p.error_code), 0)
-    return response.error_code or next((p.error_code for t in response.topics for p in t.partitions if p.error_code), 0)
+        """See CommittedOffsets."""
+        return self.committed.commit(offsets)
 
 
 __all__ = ["OffsetSettings", "Offsets", "OutOfRange"]

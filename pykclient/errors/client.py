@@ -255,11 +255,24 @@ class CommitFailed(KafkaError):
 
     abortable = True
 
+    def __init__(self, message: str | None = None, *, errors: Any = None, **context: Any) -> None:
+        super().__init__(message, **context)
+        self.errors: dict[Any, KafkaError] = dict(errors or {})
+        """What was refused, by TopicPartition, when the rest was committed; empty when nothing was."""
+
 
 class MaxPollExceeded(KafkaError):
     """poll() was not called within max_poll_interval_ms, so this member left its group; poll more often or raise it."""
 
     action = Action.REJOIN
+
+    def __init__(
+        self, message: str | None = None, *, limit_ms: int | None = None, overrun_ms: int | None = None, **context: Any
+    ) -> None:
+        super().__init__(message, **context)
+        self.limit_ms = limit_ms
+        self.overrun_ms = overrun_ms
+        """How much later than allowed poll() was called."""
 
 
 class WakeupError(KafkaError):

@@ -261,7 +261,7 @@ def test_user_who_stays_away_too_long_loses_its_place_once_and_gets_it_back(
     world.run(lambda: world.stable() and len(a.assigned) == 2, limit_s=20)
     assert "lost" in a.listener.names()
     assert a.errors == []
-    notices = list(a.membership.notices)  # type: ignore[attr-defined]
+    notices = list(a.membership.notices)
     assert len(notices) == 1
     assert "30000" in str(notices[0])
     assert "overrun by" in str(notices[0])

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from pykclient.consumer.committed import ANSWER_PATIENCE_S
 from pykclient.consumer.fetcher import FetchBuffer
-from pykclient.consumer.offsets import ANSWER_PATIENCE_S, EVENTS_MAX, Offsets, OffsetSettings
+from pykclient.consumer.offsets import EVENTS_MAX, Offsets, OffsetSettings
 from pykclient.consumer.subscription import EARLIEST, LATEST, NONE, OutOfRange, Phase, Position, ResetStrategy
 from pykclient.errors import LogTruncation, OffsetOutOfRangeError
 from pykclient.types import ConsumerGroupMetadata, TopicPartition
@@ -61,10 +62,11 @@ def test_an_event_says_what_was_wanted_what_there_is_and_what_is_skipped(
     assert bench.offsets.out_of_range_events == [OutOfRange(WHERE, wanted, *log, target, skipped)]
 
 
-def test_without_a_policy_the_user_decides() -> None:
+def test_without_a_policy_the_user_decides(caplog: pytest.LogCaptureFixture) -> None:
     bench = Bench(NONE)
     bench.offsets.out_of_range(bench.state)
     bench.offsets._tell_out_of_range(bench.state, 50, 80, 100)
+    assert "offset 50 is out of range (the log has 80 to 100)" in caplog.text
     error = bench.state.error
     assert isinstance(error, OffsetOutOfRangeError)
     assert (error.wanted, error.earliest, error.latest) == (50, 80, 100)
@@ -114,13 +116,13 @@ def test_a_new_leader_is_asked_whether_our_position_is_in_its_log(epoch: int, kn
 
 def test_patience_grows_up_to_the_request_time_out() -> None:
     offsets = Bench(EARLIEST).offsets
-    assert [offsets._patience(attempts) for attempts in range(4)] == [
+    assert [offsets._retries.patience_s(attempts) for attempts in range(4)] == [
         ANSWER_PATIENCE_S,
         2 * ANSWER_PATIENCE_S,
         4 * ANSWER_PATIENCE_S,
         30.0,
     ]
-    assert offsets._patience(10_000) == 30.0
+    assert offsets._retries.patience_s(10_000) == 30.0
 
 
 def test_a_duration_counts_back_from_now() -> None:
