@@ -21,7 +21,7 @@ LAYERS = (
     "net",
     "client",
     "producer consumer admin broker",
-    "aio spark cli testing",
+    "aio spark cli testing tracing",
 )
 LAYER = {room: number for number, rooms in enumerate(LAYERS) for room in rooms.split()}
 TOP = len(LAYERS) - 1
