@@ -160,7 +160,10 @@ class AsyncKafkaConsumer:
         core.begin_poll()
         table = arrow.builder(core.buffer, core.fetch_settings, core.config, max_records, headers, until)
         found = await self._poll_until(deadline, table.take)
-        return table.empty() if found is None else found
+        if found is None:
+            return table.empty()
+        core.group.counts.records_total += found.num_rows
+        return found
 
     async def _poll_until(self, deadline: float, take: Callable[[], T | None]) -> T | None:
         core, news = self._core, self._news

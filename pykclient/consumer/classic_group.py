@@ -357,6 +357,7 @@ class ClassicMembership:
         before, self._before = self._before, set()
         self._taking = None
         self._to(Stage.STABLE)
+        self._context.counts.rebalanced(self._context.network.now)
         logger.info(
             "%s: group %s, generation %d: %d partitions assigned (%d new, %d given up); cause: %s",
             self._context.client_id,

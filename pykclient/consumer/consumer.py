@@ -138,7 +138,10 @@ class KafkaConsumer:
                 self._core.buffer, self._core.fetch_settings, self._core.config, max_records, headers, until
             )
             found = self._poll_until(deadline, table.take)
-            return table.empty() if found is None else found
+            if found is None:
+                return table.empty()
+            self._core.group.counts.records_total += found.num_rows
+            return found
 
     def _poll_until(self, deadline: float, take: Callable[[], T | None]) -> T | None:
         """Attend to what needs this thread and wait until ``take`` gives something; None when out of time."""

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from pykclient.client.assembly import ClientParts, assemble
 from pykclient.client.coordinators import Coordinators
 from pykclient.client.engine import Operation, call, wait
+from pykclient.client.metrics import network_metrics, seconds_ago, tagged
 from pykclient.config import ConsumerConfig, read_options
 from pykclient.consumer.auto_commit import AutoCommit
 from pykclient.consumer.fetcher import FetchBuffer, Fetcher, FetchSettings
@@ -210,6 +211,7 @@ class ConsumerCore:
         if self.subscription.kind is SubscriptionKind.NONE:
             raise IllegalStateError("nothing to poll: subscribe() or assign() first")
         self.auto_commit.polled()
+        self.group.counts.polled_at = self.clock.now()
 
     def needs_attention(self) -> bool:
         """More than records waits for the user's thread. Also restarts max_poll_interval."""
@@ -244,6 +246,7 @@ class ConsumerCore:
         if not records:
             return PolledRecords()
         self.membership.polled(self.clock.now())
+        self.group.counts.records_total += sum(map(len, records.values()))
         if self._key is not None or self._value is not None:
             records = deserialize(records, self._key, self._value, self._step_back)
         for interceptor in self.config.interceptors:
@@ -493,17 +496,27 @@ class ConsumerCore:
         }
 
     def metrics(self) -> dict[str, float]:
-        """Totals under Java's names."""
+        """Totals under Java's names; lags per partition."""
+        counts, now = self.group.counts, self.clock.now()
         with self.subscription.lock:
-            lags = [lag for tp in self.subscription.partitions if (lag := self.current_lag(tp)) is not None]
-            return {
-                "fetch-total": self.fetcher.fetch_total,
-                "bytes-consumed-total": self.fetcher.bytes_total,
-                "fetch-buffer-bytes": self.buffer.usage.bytes,
-                "assigned-partitions": len(self.subscription.partitions),
-                "records-lag-max": max(lags, default=0),
-                "commit-total": self.auto_commit.commit_total,
-            }
+            lags = {tp: lag for tp in self.subscription.partitions if (lag := self.current_lag(tp)) is not None}
+            assigned = len(self.subscription.partitions)
+        return {
+            "records-consumed-total": counts.records_total,
+            "bytes-consumed-total": self.fetcher.bytes_total,
+            "fetch-total": self.fetcher.fetch_total,
+            "fetch-buffer-bytes": self.buffer.usage.bytes,
+            "assigned-partitions": assigned,
+            "records-lag-max": max(lags.values(), default=0),
+            **{tagged("records-lag", topic=tp.topic, partition=tp.partition): lag for tp, lag in lags.items()},
+            "commit-total": self.auto_commit.commit_total,
+            "rebalance-total": counts.rebalance_total,
+            "last-rebalance-seconds-ago": seconds_ago(counts.rebalanced_at, now),
+            "heartbeat-total": counts.heartbeat_total,
+            "last-heartbeat-seconds-ago": seconds_ago(counts.heartbeat_at, now),
+            "last-poll-seconds-ago": seconds_ago(counts.polled_at, now),
+            **network_metrics(self.parts.network),
+        }
 
     # ---- ends --------------------------------------------------------------------------------------------------------
 

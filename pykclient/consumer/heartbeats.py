@@ -213,6 +213,7 @@ class Heartbeats:
             error = broker_error(answer.result().error_code, group_id=self._group_id, api="Heartbeat")
         if error is None:
             self._backoff.reset()
+            self._context.counts.heartbeat_answered(self._context.network.now)
             # Counted from when it left: the coordinator's own timer started no earlier than that.
             self._alive_until = (request.sent_at or self._context.network.now) + self._session_s
         elif self._identity() == member:  # else it is about who we were before

@@ -264,6 +264,7 @@ class Kip848Membership:
 
     def _accepted(self, response: ConsumerGroupHeartbeatResponse, facts: Facts) -> None:
         self._backoff.reset()
+        self._context.counts.heartbeat_answered(self._context.network.now)
         self._fields.confirmed(facts)
         self._epoch = response.member_epoch
         if response.member_id:
@@ -443,6 +444,7 @@ class Kip848Membership:
         self._to(Stage.STABLE)
         self._due_at = self._context.network.now
         cause, self._cause = self._cause, _BROKER
+        self._context.counts.rebalanced(self._context.network.now)
         logger.info(
             "%s: group %s, member epoch %d: %d partitions assigned (%d new, %d given up); cause: %s",
             self._context.client_id,

@@ -8,13 +8,14 @@ inside ``poll``; everything else, heartbeats first of all, goes on without it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pykclient.client.coordinators import Coordinators
 from pykclient.client.engine import Operation, Poll
 from pykclient.client.metadata import MetadataManager
 from pykclient.config import ConsumerConfig
+from pykclient.consumer.metrics import ConsumerCounts
 from pykclient.consumer.subscription import Subscription
 from pykclient.errors import MaxPollExceeded
 from pykclient.net.network_client import NetworkClient
@@ -40,6 +41,7 @@ class GroupContext:
     """Commit what was consumed, when enable_auto_commit is on; never raises for lost membership."""
     random: Callable[[], float]
     listener: RebalanceListener | None = None
+    counts: ConsumerCounts = field(default_factory=ConsumerCounts)
 
 
 class Membership(Protocol):

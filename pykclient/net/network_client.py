@@ -38,6 +38,7 @@ class NetworkClient:
         self.now = 0.0
         """The time of the step under way, for callbacks of completed requests."""
         self.connects_total = 0
+        """Connections begun."""
         self.bytes_received_total = 0
         self.bytes_sent_total = 0
         self._transport = transport
@@ -122,6 +123,11 @@ class NetworkClient:
         """Why the last attempt to use this node failed; None after a success."""
         link = self._links.get((node_id, channel))
         return None if link is None else link.error
+
+    @property
+    def connection_count(self) -> int:
+        """Connections that stand or are being made. Any thread."""
+        return len(self._by_connection)
 
     def in_flight_count(self, node_id: int | None = None) -> int:
         """Requests awaiting an answer from this node (or from all), on all channels."""

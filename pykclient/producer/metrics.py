@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pykclient.client.metrics import Histogram
 from pykclient.producer.batch import ProducerBatch
 
 
@@ -21,9 +22,7 @@ class ProducerMetrics:
         self.request_total = 0
         self.batch_total = 0
         self.batch_records_total = 0
-        self.latency_total_s = 0.0
-        self.latency_max_s = 0.0
-        self.answer_total = 0
+        self.latency_s = Histogram()
         self.compression_ratio_total = 0.0
         self.compressed_total = 0
 
@@ -36,9 +35,7 @@ class ProducerMetrics:
 
     def answered(self, latency_s: float) -> None:
         """A Produce request was answered."""
-        self.answer_total += 1
-        self.latency_total_s += latency_s
-        self.latency_max_s = max(self.latency_max_s, latency_s)
+        self.latency_s.record(latency_s)
 
     def compressed(self, ratio: float) -> None:
         """A batch shrank to this part of its size."""
@@ -71,8 +68,10 @@ class ProducerMetrics:
             "request-total": self.request_total,
             "records-per-request-avg": self.batch_records_total / self.request_total if self.request_total else 0.0,
             "records-per-batch-avg": self.batch_records_total / self.batch_total if self.batch_total else 0.0,
-            "request-latency-avg": 1000 * self.latency_total_s / self.answer_total if self.answer_total else 0.0,
-            "request-latency-max": 1000 * self.latency_max_s,
+            "request-latency-avg": 1000 * self.latency_s.average,
+            "request-latency-p50": 1000 * self.latency_s.percentile(50),
+            "request-latency-p99": 1000 * self.latency_s.percentile(99),
+            "request-latency-max": 1000 * self.latency_s.maximum,
             "compression-rate-avg": self.compression_ratio_total / self.compressed_total
             if self.compressed_total
             else 1.0,

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pykclient.client.assembly import ClientParts, assemble
 from pykclient.client.cluster import Cluster
 from pykclient.client.engine import Operation, wait
+from pykclient.client.metrics import network_metrics
 from pykclient.config import ProducerConfig, read_options
 from pykclient.errors import (
     ClientClosed,
@@ -527,6 +528,7 @@ class KafkaProducer:
             "buffer-total-bytes": self._config.buffer_memory,
             "buffer-available-bytes": self._accumulator.available_bytes,
             "waiting-threads": self._accumulator.waiting_threads,
+            **network_metrics(self._parts.network),
         }
 
     def close(self, timeout: float | None = None) -> None:
