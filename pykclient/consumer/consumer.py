@@ -228,14 +228,15 @@ class KafkaConsumer:
         core = self._core
         core.require_group("process()")
         patience_s = core.config.max_poll_interval_ms / 1000 / 2
-        processor = ParallelProcessor(self, handler, settings, core.clock, patience_s)
+        processor = ParallelProcessor(self, handler, settings, core.clock, patience_s, core.config.max_poll_records)
         before = core.group.listener
         core.group.listener = RevokeFirst(processor, before)
         core.auto_commit.suspended = True
         try:
             processor.run(stop)
         finally:
-            core.auto_commit.suspended = False
+            # Closed in the middle of it: nobody knows any more what is done, so the last commit was process()'s own.
+            core.auto_commit.suspended = core.closed or core.close_wanted
             core.group.listener = before
 
     # ---- positions ---------------------------------------------------------------------------------------------------

@@ -522,7 +522,8 @@ class ConsumerCore:
 
     def last_things(self, *, commit_handed_out: bool) -> Operation[None]:
         """Before the end: a last commit, and out of the group."""
-        if self.config.enable_auto_commit and self.config.group_id is not None:
+        # While process() runs, what was handed out may be in work still: it alone knows what is done.
+        if self.config.enable_auto_commit and self.config.group_id is not None and not self.auto_commit.suspended:
             if commit_handed_out and self.iteration is None:
                 self.buffer.came_back()
             try:

@@ -9,6 +9,7 @@ hand.
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import logging
 import threading
@@ -103,8 +104,15 @@ class ParallelProcessor:
     """One run of ``process``."""
 
     def __init__(
-        self, consumer: KafkaConsumer, handler: Handler, settings: ProcessSettings, clock: Clock, patience_s: float
+        self,
+        consumer: KafkaConsumer,
+        handler: Handler,
+        settings: ProcessSettings,
+        clock: Clock,
+        patience_s: float,
+        records_max: int = 500,
     ) -> None:
+        self._records_max = records_max
         self._clock = clock
         self._patience_s = patience_s
         self._consumer = consumer
@@ -123,7 +131,8 @@ class ParallelProcessor:
     # ---- the polling thread ------------------------------------------------------------------------------------------
 
     def run(self, stop: Callable[[], bool]) -> None:
-        """Until ``stop()`` or a failure; leaves with everything in hand finished and committed."""
+        """Until ``stop()`` or a failure; leaves with everything begun finished and committed, and the consumer at the
+        first record that was not."""
         threads = [
             threading.Thread(target=self._work, args=(self._queues[index % len(self._queues)],), daemon=True)
             for index in range(self._settings.workers)
@@ -135,11 +144,14 @@ class ParallelProcessor:
         finally:
             # Handlers in the middle of a record finish it; what is queued behind them is not begun.
             self._stop.set()
+            with self._changed:
+                self._changed.notify_all()
             for index in range(len(threads)):
                 self._queues[index % len(self._queues)].put(None)
             for thread in threads:
                 thread.join()
             self._commit()
+            self._step_back()
         if self._failure is not None:
             raise self._failure
 
@@ -147,11 +159,11 @@ class ParallelProcessor:
         clock = self._clock
         commit_at = clock.now() + self._settings.commit_interval_s
         while self._failure is None and not stop():
-            full = self._in_hand() >= self._settings.in_flight_max
+            room = self._settings.in_flight_max - self._in_hand()
             # Paused, poll returns no records but keeps this member alive and lets rebalances through.
-            self._set_paused(full)
+            self._set_paused(room <= 0)
             try:
-                for tp, records in self._consumer.poll(POLL_S).items():
+                for tp, records in self._consumer.poll(POLL_S, max(1, min(room, self._records_max))).items():
                     self._begin(tp, records)
             except DeserializationError as error:
                 self._skip_unreadable(error)
@@ -218,6 +230,14 @@ class ParallelProcessor:
             # The group moved on: what is not committed comes again, to us or to the next owner.
             logger.warning("process(): commit failed: %s", error)
 
+    def _step_back(self) -> None:
+        """What was polled and not finished comes again, and no automatic commit may run ahead of it."""
+        with self._lock:
+            unfinished = {tp: finished.committable for tp, finished in self._offsets.items() if finished.in_hand}
+        for tp, offset in unfinished.items():
+            with contextlib.suppress(UsageError):  # no longer ours, or closed
+                self._consumer.seek(tp, offset)
+
     # ---- rebalances --------------------------------------------------------------------------------------------------
 
     def revoked(self, partitions: Collection[TopicPartition]) -> None:
@@ -226,6 +246,7 @@ class ParallelProcessor:
             self._changed.wait_for(
                 lambda: (
                     self._failure is not None
+                    or self._stop.is_set()  # closed by another thread: what waits for a worker is not begun any more
                     or not any(self._offsets[tp].in_hand for tp in partitions if tp in self._offsets)
                 ),
                 self._patience_s,
