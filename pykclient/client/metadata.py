@@ -246,7 +246,6 @@ class MetadataManager:
         if not self._avoid >= set(self._network.nodes):
             self._retry_at = self._now
             return
-        self._avoid.clear()
         endpoint = self._network.nodes.get(request.routed_to) if request.routed_to is not None else None
         self._attempt_failed(
             ConnectTimedOut(
@@ -333,6 +332,8 @@ class MetadataManager:
     def _attempt_failed(self, error: Exception) -> None:
         settings = self._settings
         self.last_error = error
+        # Those passed over for being slow are asked again: the rest did no better, and may all be gone.
+        self._avoid.clear()
         self._retry_at = self._now + self._backoff_s(self._attempts)
         self._attempts += 1
         since = self._now if self._attempts_since is None else self._attempts_since

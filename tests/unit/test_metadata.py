@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -329,6 +330,27 @@ def test_broker_that_hangs_before_it_negotiates_is_passed_over() -> None:
         start = world.clock.time
         world.wait_for("orders", within_s=9.0)
         assert world.clock.time - start < 5.0
+
+
+def slowly(world: World, request: ServerRequest) -> After:
+    return After(2.5, world.answer(request))
+
+
+def test_broker_that_was_slow_once_is_asked_again_when_the_others_are_gone() -> None:
+    """A broker pauses for longer than we wait for an answer, and by the time we turn to the others they have died."""
+    for seed in range(5):
+        world = World(2, seed=seed)
+        world.topics["orders"] = topic_of("orders", {0: (1, 5)})
+        world.wait_for("orders")
+        world.nodes[1].refuses = True
+        world.transport.break_all(world.nodes[1].endpoint)
+        world.nodes[0].handlers[ApiKey.METADATA] = partial(slowly, world)
+        world.metadata.request_update()
+        world.settle(2.4)
+        world.nodes[0].handlers[ApiKey.METADATA] = world.answer
+        world.topics["orders"] = topic_of("orders", {0: (0, 6)})
+        world.settle(3.0)
+        assert world.metadata.cluster.leader(ORDERS) == (0, 6), f"seed {seed}"
 
 
 def test_silent_bootstrap_server_is_reported_by_name_before_five_seconds() -> None:
