@@ -31,8 +31,7 @@ from pykclient.protocol.columns import EncodedRows
 from pykclient.types import RecordMetadata, TopicPartition
 
 Callback = Callable[["RecordMetadata | None", "Exception | None"], None]
-_append = accel.active.append_record
-_new_future = tuple.__new__
+_append = accel.active.append_to
 
 # A compressed batch may take this many standard buffers before compression; beyond, the gain in size no longer pays for
 # the wait.
@@ -57,7 +56,7 @@ class RecordAccumulator:
         self._wake_sender = wake_sender
         self._sequencer = sequencer
         self.lock = self._lock = threading.Lock()
-        """Taken by ``KafkaProducer.send`` itself on its fastest path: a call less per record."""
+        """For ``append_direct``, which needs it where it is not native."""
         self._changed = threading.Condition(self._lock)  # a batch was delivered or failed
         self._observers = 0  # threads that wait on _changed
         self._pool = BufferPool(settings.buffer_bytes, settings.batch_bytes)
@@ -80,6 +79,9 @@ class RecordAccumulator:
                 queues = self._topics[topic] = TopicQueues(topic, partitions, sticky)
             else:
                 queues.partitions = partitions
+            if len(queues.lane) != partitions.count + 1:
+                # A new list: the length of the old one is what those who hold it choose partitions by.
+                queues.lane = (queues.lane + [None] * (partitions.count + 1))[: partitions.count + 1]
             return queues
 
     def append(
@@ -103,11 +105,10 @@ class RecordAccumulator:
             # What follows is _try_append without its calls: this is where nearly every record goes.
             if self._closed is None:
                 queue = topic.queues.get(topic.sticky.current if partition is None else partition)
-                if queue is not None and queue.batches and (batch := queue.batches[-1]).open:
-                    index = _append(batch.buffer, batch.limit, timestamp, key, value, headers)
-                    if index >= 0:
-                        batch.record_count = index + 1
-                        return self._future(batch, index, timestamp, key, value, callback)
+                if queue is not None and queue.batches:
+                    future = _append(RecordFuture, queue.batches[-1], timestamp, key, value, headers, callback)
+                    if future is not None:
+                        return future
             future = self._try_append(topic, partition, timestamp, key, value, headers, callback)
             if future is not None:
                 return future
@@ -227,14 +228,10 @@ class RecordAccumulator:
         if not queue.batches:
             return None
         batch = queue.batches[-1]
-        if not batch.open:
-            return None
-        index = _append(batch.buffer, batch.limit, timestamp, key, value, headers)
-        if index < 0:
+        future = _append(RecordFuture, batch, timestamp, key, value, headers, callback)
+        if future is None:
             batch.open = False
-            return None
-        batch.record_count = index + 1
-        return self._future(batch, index, timestamp, key, value, callback)
+        return future
 
     def _append_to_new(
         self,
@@ -261,33 +258,16 @@ class RecordAccumulator:
         queue = topic.queue(partition)
         batch_builder.begin(buffer)
         batch = ProducerBatch(queue.topic_partition, buffer, len(buffer), self._clock.now(), self)
-        index = _append(buffer, len(buffer), timestamp, key, value, headers)
-        assert index == 0, "a buffer made for the record does not hold it"
-        batch.record_count = 1
+        future = _append(RecordFuture, batch, timestamp, key, value, headers, callback)
+        assert future is not None, "a buffer made for the record does not hold it"
         if sticky:
-            topic.sticky_batch = batch
+            topic.lane[0] = batch
+        if partition + 1 < len(topic.lane):
+            topic.lane[partition + 1] = batch
         queue.batches.append(batch)
         self._incomplete[batch] = None
-        future = self._future(batch, 0, timestamp, key, value, callback)
         # The Sender must learn of a new batch to start its linger timer, and of the full one before it.
         self._wake_sender()
-        return future
-
-    @staticmethod
-    def _future(
-        batch: ProducerBatch,
-        index: int,
-        timestamp: int,
-        key: bytes | None,
-        value: bytes | None,
-        callback: Callback | None,
-    ) -> RecordFuture:
-        future: RecordFuture = _new_future(
-            RecordFuture,
-            (batch, index, timestamp, -1 if key is None else len(key), -1 if value is None else len(value)),
-        )
-        if callback is not None:
-            batch.add_callback(index, callback, future)
         return future
 
     def _buffer_size(
@@ -340,7 +320,7 @@ class RecordAccumulator:
     def add_callback(self, future: RecordFuture, callback: Callback) -> bool:
         """Tell ``callback`` when the future's batch is done; False when it is done already."""
         with self._lock:
-            batch, index = future[0].at(future[1])
+            batch, index = future.batch.at(future.index)
             if batch.delivery is not None:
                 return False
             batch.add_callback(index, callback, future)
@@ -512,17 +492,17 @@ class RecordAccumulator:
                     if queue.muted or self._due_at(queue, leader_epoch, urgent) > now:
                         continue
                     batch = queue.batches[0]
+                    if self._sequencer is not None and not self._sequencer.may_drain(batch):
+                        continue
+                    batch.open = False  # first of all: appends may need no lock, but from here on its numbers hold
                     batch_bytes = batch.size_bytes
                     if taken and size + batch_bytes > request_bytes_max:
                         self._drain_start[node_id] = index
                         break
                     if self._sequencer is not None:
-                        if not self._sequencer.may_drain(batch):
-                            continue
                         self._sequencer.assign(batch)
                     queue.batches.popleft()
                     queue.last_leader_epoch = leader_epoch
-                    batch.open = False
                     batch.in_flight = True
                     batch.drained_at = now
                     size += batch_bytes
@@ -563,6 +543,7 @@ class RecordAccumulator:
                 self._incomplete[part] = None
                 self._insert(part)
             batch.children = list(parts)
+            batch.accumulator = None
             for index, callback, future in batch.callbacks or ():
                 target, target_index = batch.at(index)
                 target.add_callback(target_index, callback, future)
@@ -625,6 +606,7 @@ class RecordAccumulator:
             if batch.delivery is not None:
                 return []
             batch.delivery = delivery
+            batch.accumulator = None
             self._incomplete.pop(batch, None)
             if not batch.in_flight:
                 self._give_back(batch)

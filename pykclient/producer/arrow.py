@@ -76,7 +76,11 @@ class SentRows:
 
     def report(self, timeout: float | None = None) -> ArrowDelivery:
         """As ``result``, but failures are only reported."""
-        if self._batches and not self.done() and not self._batches[0].accumulator.wait_until(self.done, timeout):
+        while not self.done():
+            accumulators = (batch.accumulator for batch in _leaves(self._batches))
+            accumulator = next(filter(None, accumulators), None)  # None: settled or split after we looked
+            if accumulator is None or accumulator.wait_until(self.done, timeout):
+                continue
             left = sum(batch.record_count for batch in self._batches if not settled(batch))
             raise KafkaTimeoutError(
                 f"{left} of {self.row_count} rows were not acknowledged within {timeout} s; they are still being sent"

@@ -2,21 +2,24 @@
 
 A batch is filled under the accumulator's lock, then belongs to the Sender (the reactor thread) until it has a
 ``Delivery``: where it landed or why it did not. A future holds (batch, index) and no state of its own, so that a
-million sends cost a million small tuples and not a million locks.
+million sends cost a million small views and not a million locks.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pykclient.errors import KafkaTimeoutError
-from pykclient.protocol import batch_builder
+from pykclient.protocol import accel, batch_builder
 from pykclient.types import RecordMetadata, TopicPartition
 
 if TYPE_CHECKING:
     from pykclient.producer.accumulator import RecordAccumulator
+    from pykclient.protocol.pure_batches import OpenBatch, SentRecord
+else:
+    OpenBatch, SentRecord = accel.active.OpenBatch, accel.active.SentRecord
 
 NO_SEQUENCE = -1
 
@@ -31,43 +34,76 @@ class Delivery(NamedTuple):
     record_errors: dict[int, Exception] | None = None
 
 
-@dataclass(slots=True, eq=False)
-class ProducerBatch:
+class ProducerBatch(OpenBatch):
     """Records for one partition. ``buffer`` is a record batch under construction (see batch_builder) and belongs to the
     BufferPool."""
 
-    topic_partition: TopicPartition
-    buffer: bytearray
-    limit: int
-    """Bytes after which no record is added; smaller than the buffer never, the buffer may be a record's own size."""
-    created_at: float
-    accumulator: RecordAccumulator
-    record_count: int = 0
-    open: bool = True
-    """Still takes records."""
-    sealed: bytes | memoryview | None = None
-    """The bytes for the wire, made at the first drain and again when the producer's id, epoch or sequence changed."""
-    attempts: int = 0
-    last_attempt_at: float = 0.0
-    last_error: BaseException | None = None
-    """Why the last attempt failed; what the user is told when time runs out."""
-    retry_at: float = 0.0
-    """When the back-off after the last failed attempt is over."""
-    drained_at: float = 0.0
-    producer_id: int = -1
-    producer_epoch: int = -1
-    base_sequence: int = NO_SEQUENCE
-    transactional: bool = False
-    possibly_written: bool = False
-    """An attempt ended with no answer: the broker may hold the batch. Decides what may be renumbered after a failure.
-    """
-    pooled: bool = True
-    """The buffer counts against the pool (a part of a split batch does not)."""
-    in_flight: bool = False
-    delivery: Delivery | None = None
-    callbacks: list[tuple[int, Callable[[RecordMetadata | None, Exception | None], None], RecordFuture]] | None = None
-    children: list[tuple[int, ProducerBatch]] | None = None
+    __slots__ = (
+        "accumulator",
+        "attempts",
+        "base_sequence",
+        "created_at",
+        "drained_at",
+        "in_flight",
+        "last_attempt_at",
+        "last_error",
+        "pooled",
+        "possibly_written",
+        "producer_epoch",
+        "producer_id",
+        "retry_at",
+        "sealed",
+        "topic_partition",
+        "transactional",
+    )
+
+    delivery: Delivery | None
+    callbacks: list[tuple[int, Callable[[RecordMetadata | None, Exception | None], None], RecordFuture]] | None
+    children: list[tuple[int, ProducerBatch]] | None
     """After a split: (first index in this batch, the batch that took the records from there on)."""
+
+    def __init__(
+        self,
+        topic_partition: TopicPartition,
+        buffer: bytearray,
+        limit: int,
+        created_at: float,
+        accumulator: RecordAccumulator | None,
+        record_count: int = 0,
+        open: bool = True,
+        pooled: bool = True,
+    ) -> None:
+        self.topic_partition = topic_partition
+        self.buffer = buffer
+        self.limit = limit
+        self.created_at = created_at
+        self.accumulator = accumulator
+        """Where its futures wait. None once it is settled or split: a future that is kept does not keep a producer."""
+        self.record_count = record_count
+        self.open = open
+        self.pooled = pooled
+        """The buffer counts against the pool (a part of a split batch does not)."""
+        self.sealed: bytes | memoryview | None = None
+        """The bytes for the wire, made at the first drain and again when the producer's id, epoch or sequence changed.
+        """
+        self.attempts = 0
+        self.last_attempt_at = 0.0
+        self.last_error: BaseException | None = None
+        """Why the last attempt failed; what the user is told when time runs out."""
+        self.retry_at = 0.0
+        """When the back-off after the last failed attempt is over."""
+        self.drained_at = 0.0
+        self.producer_id = -1
+        self.producer_epoch = -1
+        self.base_sequence = NO_SEQUENCE
+        self.transactional = False
+        self.possibly_written = False
+        """An attempt ended with no answer: the broker may hold the batch. Decides what may be renumbered after a
+        failure."""
+        self.in_flight = False
+        self.delivery = None
+        self.callbacks = []
+        self.children = None
 
     @property
     def size_bytes(self) -> int:
@@ -95,27 +131,34 @@ class ProducerBatch:
     def add_callback(
         self, index: int, callback: Callable[[RecordMetadata | None, Exception | None], None], future: RecordFuture
     ) -> None:
-        """Remember whom to tell; under the accumulator's lock."""
-        if self.callbacks is None:
-            self.callbacks = []
+        """Remember whom to tell; under the accumulator's lock, before it is settled."""
+        assert self.callbacks is not None, "a batch that was told of has no more callbacks"
         self.callbacks.append((index, callback, future))
 
 
-class RecordFuture(tuple[ProducerBatch, int, int, int, int]):
-    """The promise of a sent record. Fields: batch, index, timestamp, serialised key and value size (-1 for none).
+def shown(error: Exception) -> Exception:
+    """A copy of a batch's error, to be given away. Raised, an error holds the frames it went through and all their
+    futures: were it the batch's own, the two would hold each other, which the collector cannot see through a future."""
+    try:
+        given = copy.copy(error)
+    except Exception:
+        return error  # not one of ours, and not made to be copied
+    given.__cause__, given.__suppress_context__ = error.__cause__, error.__suppress_context__
+    return given
 
-    Also awaitable. Callbacks run on the Sender thread and must not block it.
-    """
+
+class RecordFuture(SentRecord):
+    """The promise of a sent record. Also awaitable. Callbacks run on the Sender thread and must not block it."""
 
     __slots__ = ()
 
     def _settled(self) -> tuple[ProducerBatch, int, Delivery | None]:
-        batch, index = self[0].at(self[1])
+        batch, index = self.batch.at(self.index)
         return batch, index, batch.delivery
 
     def done(self) -> bool:
         """Delivered or failed for good."""
-        return self._settled()[2] is not None
+        return self.delivered or self._settled()[2] is not None
 
     def result(self, timeout: float | None = None) -> RecordMetadata:
         """Where the record landed; waits up to ``timeout`` seconds, raises why it failed or KafkaTimeoutError."""
@@ -130,18 +173,22 @@ class RecordFuture(tuple[ProducerBatch, int, int, int, int]):
 
     def exception(self, timeout: float | None = None) -> Exception | None:
         """Why it failed, None when it was delivered; waits like ``result``."""
+        if self.delivered:
+            return None
         batch, index, delivery = self._settled()
-        if delivery is None:
-            if not self[0].accumulator.wait_until(self.done, timeout):
+        while delivery is None:
+            # None: it was settled or split after we looked.
+            accumulator = batch.accumulator
+            if accumulator is not None and not accumulator.wait_until(self.done, timeout):
                 raise KafkaTimeoutError(
                     f"the record for {batch.topic_partition} was not acknowledged within {timeout} s; "
                     "it is still being delivered"
                 )
             batch, index, delivery = self._settled()
-            assert delivery is not None
+        error = delivery.error
         if delivery.record_errors is not None:
-            return delivery.record_errors.get(index, delivery.error)
-        return delivery.error
+            error = delivery.record_errors.get(index, error)
+        return None if error is None else shown(error)
 
     def metadata(self) -> RecordMetadata | None:
         """Where the record landed, None while it is pending or when it failed. Never waits."""
@@ -150,13 +197,16 @@ class RecordFuture(tuple[ProducerBatch, int, int, int, int]):
             return None
         topic, partition = batch.topic_partition
         offset = delivery.base_offset + index if delivery.base_offset >= 0 else -1
-        timestamp = delivery.log_append_time if delivery.log_append_time >= 0 else self[2]
-        return RecordMetadata(topic, partition, offset, timestamp, self[3], self[4])
+        timestamp = delivery.log_append_time if delivery.log_append_time >= 0 else self.timestamp
+        return RecordMetadata(topic, partition, offset, timestamp, self.key_size, self.value_size)
 
     def add_done_callback(self, callback: Callable[[RecordFuture], Any]) -> None:
         """Call ``callback(future)`` when done: on the Sender thread, or at once on this one when it is done already."""
-        if not self[0].accumulator.add_callback(self, lambda metadata, error: callback(self)):
-            callback(self)
+        while not self.done():
+            accumulator = self._settled()[0].accumulator
+            if accumulator is not None and accumulator.add_callback(self, lambda metadata, error: callback(self)):
+                return
+        callback(self)
 
     def __await__(self) -> Generator[Any, None, RecordMetadata]:
         # The one place where a sync future meets a loop; the import costs nothing for those who never await.
@@ -181,9 +231,3 @@ class RecordFuture(tuple[ProducerBatch, int, int, int, int]):
         batch, _, delivery = self._settled()
         state = "pending" if delivery is None else "failed" if delivery.error is not None else "delivered"
         return f"<RecordFuture for {batch.topic_partition}, {state}>"
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)

@@ -33,7 +33,7 @@ from pykclient.errors import (
 )
 from pykclient.plugins import Partitioner, serializer_function
 from pykclient.producer.accumulator import Callback, RecordAccumulator
-from pykclient.producer.batch import RecordFuture
+from pykclient.producer.batch import ProducerBatch, RecordFuture
 from pykclient.producer.metrics import ProducerMetrics
 from pykclient.producer.partitioners import (
     Partitions,
@@ -60,8 +60,7 @@ T = TypeVar("T")
 
 
 HeaderPairs = Sequence[tuple[str, "bytes | None"]]
-_append = accel.active.append_record
-_new_future = tuple.__new__
+_append_direct = accel.active.append_direct
 _CODECS = {name.name.lower(): name for name in CompressionType}
 
 
@@ -85,7 +84,8 @@ class KafkaProducer:
         )
         self._interceptors = config.interceptors
         self._topics: dict[str, TopicQueues] = {}
-        self._topics_of: object = None  # the cluster view that _topics was made from
+        self._topics_of: object = None  # the cluster view that _topics and _lanes were made from
+        self._lanes: dict[str, list[ProducerBatch | None]] = {}  # where records of a topic go at once
         self._transactions = self._make_transactions() if config.enable_idempotence else None
         self._accumulator = self._make_accumulator()
         self._sender = Sender(
@@ -101,13 +101,16 @@ class KafkaProducer:
         self._lock = self._accumulator.lock
         self._append = self._accumulator.append
         self._wall_ns = self._parts.wall_ns
-        # Nothing of the user's stands between send() and the accumulator: see the first lines of send().
+        # Nothing of the user's stands between send() and the accumulator, and what fits into a batch may be sent: see
+        # the first lines of send().
         self._direct = (
             not config.interceptors
             and config.key_serializer is None
             and config.value_serializer is None
             and config.partitioner == "default"
+            and not config.partitioner_ignore_keys
             and config.transactional_id is None
+            and config.batch_size <= config.max_request_size
         )
         self._engine.add_manager(self._sender)
         self._engine.start()
@@ -224,29 +227,26 @@ class KafkaProducer:
     ) -> RecordFuture:
         """Send a record; returns at once with its future unless metadata or memory must be waited for (up to
         max_block_ms)."""
-        queues = self._topics.get(topic)
         current = self._metadata.cluster is self._topics_of
-        if (
-            queues is not None
-            and current
-            and key is None
-            and type(value) is bytes
-            and self._direct
-            and headers is None
-            and partition is None
-            and timestamp_ms is None
-            and on_delivery is None
-        ):
-            # The shortest way for the commonest record: no key, plain bytes. All it skips is of no effect here; a
-            # record that does not fit into the open batch, a large one for example, takes the long way below.
-            now_ms = self._wall_ns() // 1_000_000
-            with self._lock:
-                batch = queues.sticky_batch
-                if batch is not None and batch.open:
-                    index = _append(batch.buffer, batch.limit, now_ms, None, value, None)
-                    if index >= 0:
-                        batch.record_count = index + 1
-                        return _new_future(RecordFuture, (batch, index, now_ms, -1, len(value)))
+        if current and headers is None:
+            # The shortest way for the commonest records: plain bytes, and nothing of the user's between send() and the
+            # accumulator (see _topic). All it skips is of no effect here; a record that does not fit into the open
+            # batch, a large one for example, takes the long way below.
+            future = _append_direct(
+                RecordFuture,
+                self._lanes,
+                topic,
+                value,
+                key,
+                partition,
+                timestamp_ms,
+                on_delivery,
+                self._wall_ns,
+                self._lock,
+            )
+            if future is not None:
+                return future
+        queues = self._topics.get(topic)
         deadline: float | None = None
         if queues is None or not current:
             queues, deadline = self._topic(topic)
@@ -361,7 +361,7 @@ class KafkaProducer:
         self._require_usable()
         cluster = self._metadata.cluster
         if cluster is not self._topics_of:
-            self._topics = {}
+            self._topics, self._lanes = {}, {}
             self._topics_of = cluster
         deadline: float | None = None
         state = cluster.topics.get(topic)
@@ -375,6 +375,8 @@ class KafkaProducer:
         queues = self._accumulator.topic(topic, Partitions(len(state.partitions), available))
         if self._topics_of is cluster:
             self._topics[topic] = queues
+            if self._direct:
+                self._lanes[topic] = queues.lane
         self._keep_fresh(topic)
         return queues, deadline
 
@@ -603,7 +605,7 @@ def _after_fork_in_child() -> None:
     """The child must not use the parent's producers: their next send takes the long way, which refuses; nor flush them
     at its exit."""
     for producer in list(_live):
-        producer._topics, producer._topics_of = {}, None
+        producer._topics, producer._lanes, producer._topics_of = {}, {}, None
     _live.clear()
 
 

@@ -74,8 +74,9 @@ class TopicQueues:
     sticky: StickyPartition
     queues: dict[int, PartitionQueue] = field(default_factory=dict)
     compression_ratio: float = 1.0
-    sticky_batch: ProducerBatch | None = None
-    """The batch that records without a key go to now; may be closed, then look again."""
+    lane: list[ProducerBatch | None] = field(default_factory=list)
+    """Where records go at once (see ``pure_batches.append_direct``): the batch for those without a key, then one per
+    partition. They may be closed; then look again."""
 
     def queue(self, partition: int) -> PartitionQueue:
         """The partition's queue, made on first use."""

@@ -36,7 +36,7 @@ from pykclient.net.completion import Completion
 from pykclient.net.network_client import NetworkClient
 from pykclient.net.transport import Clock
 from pykclient.producer.accumulator import RecordAccumulator
-from pykclient.producer.batch import Delivery, ProducerBatch
+from pykclient.producer.batch import Delivery, ProducerBatch, shown
 from pykclient.producer.metrics import ProducerMetrics
 from pykclient.producer.splitting import split
 from pykclient.producer.transactions import TransactionManager
@@ -421,7 +421,8 @@ class Sender:
 
     def _settle(self, batch: ProducerBatch, delivery: Delivery) -> None:
         topic, partition = batch.topic_partition
-        base_offset, append_time, error, record_errors = delivery
+        base_offset, append_time, _, record_errors = delivery
+        error = None if delivery.error is None else shown(delivery.error)
         for index, callback, future in self._accumulator.settle(batch, delivery):
             try:
                 if error is not None:
@@ -429,8 +430,8 @@ class Sender:
                     continue
                 # What future.metadata() gives, without asking the batch again for each record.
                 offset = base_offset + index if base_offset >= 0 else -1
-                timestamp = append_time if append_time >= 0 else future[2]
-                place = (topic, partition, offset, timestamp, future[3], future[4])
+                timestamp = append_time if append_time >= 0 else future.timestamp
+                place = (topic, partition, offset, timestamp, future.key_size, future.value_size)
                 callback(_new_metadata(RecordMetadata, place), None)
             except Exception:
                 # The user's code must not take the Sender down with it; nobody else could be told.

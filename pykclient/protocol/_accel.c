@@ -1,7 +1,7 @@
-/* The native twin of pure.py, pure_columns.py, pure_murmur2.py and batch_builder.append: same arguments, same bytes,
- * same errors.
+/* The native twin of pure.py, pure_columns.py, pure_murmur2.py, pure_batches.py and batch_builder.append: same
+ * arguments, same bytes, same errors.
  *
- * Stateless functions over buffers. No length is used before it was compared with what remains, and whatever is
+ * Stateless functions over buffers, and two value types for what is made per sent record. No length is used before it was compared with what remains, and whatever is
  * measured in a first pass is checked again while it is written, so that memory which another thread changes in between
  * cannot lead outside a buffer. The GIL is released where no Python object is touched (columns, murmur2 of a column).
  *
@@ -19,6 +19,10 @@
 #ifndef Py_T_OBJECT_EX
 #define Py_T_OBJECT_EX T_OBJECT_EX
 #endif
+#ifndef Py_BEGIN_CRITICAL_SECTION /* before 3.13 there was one lock for all */
+#define Py_BEGIN_CRITICAL_SECTION(object) {
+#define Py_END_CRITICAL_SECTION() }
+#endif
 
 #define RECORD_SLOTS 9
 #define RECORD_BYTES_MIN 7
@@ -33,6 +37,8 @@ typedef struct {
     PyObject *corrupt_record_error;
     PyTypeObject *consumer_record;
     Py_ssize_t slots[RECORD_SLOTS];
+    PyTypeObject *open_batch;
+    PyTypeObject *sent_record;
 } State;
 
 /* ---------------------------------------------------------------- varints */
@@ -1499,7 +1505,7 @@ static Py_ssize_t append_plain(uint8_t *batch, Py_ssize_t limit, Py_ssize_t posi
 }
 
 /* With headers or other buffers: made aside, then copied. Python code may run in between, so the batch is looked at
-again. */
+again: -1 does not fit, -2 is an error, -3 says that it is not the batch it was. */
 static Py_ssize_t append_general(PyObject *buffer, Py_ssize_t limit, Py_ssize_t position, int64_t delta, int32_t index,
                                  PyObject *key, PyObject *value, PyObject *headers)
 {
@@ -1509,12 +1515,76 @@ static Py_ssize_t append_general(PyObject *buffer, Py_ssize_t limit, Py_ssize_t 
         return -2;
     }
     Py_ssize_t end = -1;
-    if (limit <= PyByteArray_GET_SIZE(buffer) && output.used <= limit - position) {
+    const uint8_t *batch = (const uint8_t *)PyByteArray_AS_STRING(buffer);
+    if (PyByteArray_GET_SIZE(buffer) < BATCH_HEADER_BYTES || load_int32(batch + 8) != position - 12 ||
+        load_int32(batch + 23) != index - 1) {
+        end = -3;
+    } else if (limit <= PyByteArray_GET_SIZE(buffer) && output.used <= limit - position) {
         memcpy(PyByteArray_AS_STRING(buffer) + position, PyBytes_AS_STRING(output.bytes), (size_t)output.used);
         end = position + output.used;
     }
     Py_DECREF(output.bytes);
     return end;
+}
+
+/* One try of append_in_place; -3: another record came in between, try again. */
+static Py_ssize_t try_append(PyObject *buffer, Py_ssize_t limit, int64_t timestamp, PyObject *key, PyObject *value,
+                             PyObject *headers, const char *open)
+{
+    if (!PyByteArray_CheckExact(buffer) || PyByteArray_GET_SIZE(buffer) < BATCH_HEADER_BYTES) {
+        PyErr_SetString(PyExc_TypeError, "the batch must be a bytearray that holds a batch header");
+        return -2;
+    }
+    if (limit > PyByteArray_GET_SIZE(buffer))
+        limit = PyByteArray_GET_SIZE(buffer);
+    if (limit > INT32_MAX)
+        limit = INT32_MAX;
+    uint8_t *batch = (uint8_t *)PyByteArray_AS_STRING(buffer);
+    int64_t position = (int64_t)load_int32(batch + 8) + 12;
+    int32_t index = load_int32(batch + 23);
+    if (position < BATCH_HEADER_BYTES || position > PyByteArray_GET_SIZE(buffer) || index < -1 || index == INT32_MAX) {
+        PyErr_SetString(PyExc_ValueError, "the buffer does not hold a batch under construction");
+        return -2;
+    }
+    index++;
+    int64_t base_timestamp = index == 0 ? timestamp : load_int64(batch + 27);
+    int64_t max_timestamp = index == 0 ? timestamp : load_int64(batch + 35);
+    if (timestamp > max_timestamp)
+        max_timestamp = timestamp;
+    if (position > limit)
+        return -1;
+    int64_t delta = subtract_wrapping(timestamp, base_timestamp);
+    int plain = headers == Py_None || (PyList_CheckExact(headers) && PyList_GET_SIZE(headers) == 0) ||
+                (PyTuple_CheckExact(headers) && PyTuple_GET_SIZE(headers) == 0);
+    Py_ssize_t end = plain ? append_plain(batch, limit, (Py_ssize_t)position, delta, index, key, value) : -2;
+    if (end == -2) {
+        end = append_general(buffer, limit, (Py_ssize_t)position, delta, index, key, value, headers);
+        if (end == -2 || end == -3)
+            return end;
+        if (open != NULL && !*open)
+            return -1;
+        batch = (uint8_t *)PyByteArray_AS_STRING(buffer);
+    }
+    if (end < 0)
+        return -1;
+    store_int32(batch + 8, (int32_t)(end - 12));
+    store_int32(batch + 23, index);
+    store_int64(batch + 27, base_timestamp);
+    store_int64(batch + 35, max_timestamp);
+    store_int32(batch + 57, index + 1);
+    return index;
+}
+
+/* The record's index in the batch, -1 when it does not fit (or the batch was closed meanwhile), -2 for an error. From
+the last look at the batch to the last byte written no Python code runs. */
+static Py_ssize_t append_in_place(PyObject *buffer, Py_ssize_t limit, int64_t timestamp, PyObject *key, PyObject *value,
+                                  PyObject *headers, const char *open)
+{
+    Py_ssize_t index;
+    do {
+        index = try_append(buffer, limit, timestamp, key, value, headers, open);
+    } while (index == -3);
+    return index;
 }
 
 /* See batch_builder.append: adds a record to the batch at the start of a bytearray; its index, or -1 when it does not
@@ -1526,47 +1596,397 @@ static PyObject *append_record(PyObject *module, PyObject *const *args, Py_ssize
     if (check_arguments("append_record", count, 6, 6) < 0 || get_size(args[1], &limit) < 0 ||
         get_int64(args[2], &timestamp) < 0)
         return NULL;
-    PyObject *buffer = args[0], *headers = args[5];
-    if (!PyByteArray_CheckExact(buffer) || PyByteArray_GET_SIZE(buffer) < BATCH_HEADER_BYTES) {
-        PyErr_SetString(PyExc_TypeError, "the batch must be a bytearray that holds a batch header");
+    Py_ssize_t index = append_in_place(args[0], limit, timestamp, args[3], args[4], args[5], NULL);
+    return index == -2 ? NULL : PyLong_FromSsize_t(index);
+}
+
+/* ---------------------------------------------------------------- batches that fill, and views on their records */
+
+/* See pure_batches.OpenBatch. What is appended to, and what a view asks; the producer's batch class adds the rest. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *buffer;
+    PyObject *callbacks;
+    PyObject *delivery;
+    PyObject *children;
+    Py_ssize_t limit;
+    Py_ssize_t record_count;
+    char open;
+} OpenBatch;
+
+#define DELIVERY_FIELDS 4 /* base offset, log append time, error, errors of single records */
+
+/* See pure_batches.SentRecord. Not tracked by the garbage collector: a million of them cost it nothing. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *batch;
+    long long timestamp;
+    int index;
+    int key_size;
+    int value_size;
+} SentRecord;
+
+static int open_batch_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    OpenBatch *batch = (OpenBatch *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(batch->buffer);
+    Py_VISIT(batch->callbacks);
+    Py_VISIT(batch->delivery);
+    Py_VISIT(batch->children);
+    return 0;
+}
+
+static int open_batch_clear(PyObject *self)
+{
+    OpenBatch *batch = (OpenBatch *)self;
+    Py_CLEAR(batch->buffer);
+    Py_CLEAR(batch->callbacks);
+    Py_CLEAR(batch->delivery);
+    Py_CLEAR(batch->children);
+    return 0;
+}
+
+static void open_batch_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    (void)open_batch_clear(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyObject *open_batch_get_open(PyObject *self, void *closure)
+{
+    return PyBool_FromLong(((OpenBatch *)self)->open);
+}
+
+/* After this returns no append is under way that saw the batch open. */
+static int open_batch_set_open(PyObject *self, PyObject *value, void *closure)
+{
+    if (value == NULL) {
+        PyErr_SetString(PyExc_AttributeError, "a batch is open or not");
+        return -1;
+    }
+    int open = PyObject_IsTrue(value);
+    if (open < 0)
+        return -1;
+    Py_BEGIN_CRITICAL_SECTION(self);
+    ((OpenBatch *)self)->open = (char)open;
+    Py_END_CRITICAL_SECTION();
+    return 0;
+}
+
+static PyMemberDef open_batch_members[] = {
+    {"buffer", T_OBJECT, offsetof(OpenBatch, buffer), 0, NULL},
+    {"callbacks", T_OBJECT, offsetof(OpenBatch, callbacks), 0, NULL},
+    {"delivery", T_OBJECT, offsetof(OpenBatch, delivery), 0, NULL},
+    {"children", T_OBJECT, offsetof(OpenBatch, children), 0, NULL},
+    {"limit", T_PYSSIZET, offsetof(OpenBatch, limit), 0, NULL},
+    {"record_count", T_PYSSIZET, offsetof(OpenBatch, record_count), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyGetSetDef open_batch_properties[] = {
+    {"open", open_batch_get_open, open_batch_set_open, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot open_batch_slots[] = {
+    {Py_tp_new, PyType_GenericNew},
+    {Py_tp_dealloc, open_batch_dealloc},
+    {Py_tp_traverse, open_batch_traverse},
+    {Py_tp_clear, open_batch_clear},
+    {Py_tp_members, open_batch_members},
+    {Py_tp_getset, open_batch_properties},
+    {0, NULL},
+};
+
+static PyType_Spec open_batch_spec = {
+    .name = "pykclient.protocol._accel.OpenBatch",
+    .basicsize = sizeof(OpenBatch),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .slots = open_batch_slots,
+};
+
+static void sent_record_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    Py_XDECREF(((SentRecord *)self)->batch);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static State *state_of_view(PyTypeObject *type)
+{
+    while (type->tp_dealloc != sent_record_dealloc)
+        type = type->tp_base;
+    return PyType_GetModuleState(type);
+}
+
+/* A view on a record of `batch`; index and sizes are for the caller to set. A class made in Python is always one of the
+collector's; its instances are left untracked, as a view can be part of a cycle only through its batch (see shown() in
+producer/batch.py for why it is not). */
+static SentRecord *new_view(PyTypeObject *type, PyObject *batch)
+{
+    SentRecord *view = PyType_IS_GC(type) ? PyObject_GC_New(SentRecord, type) : PyObject_New(SentRecord, type);
+    if (view != NULL) {
+        Py_INCREF(batch);
+        view->batch = batch;
+    }
+    return view;
+}
+
+static PyObject *sent_record_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    PyObject *batch;
+    int index, key_size, value_size;
+    long long timestamp;
+    static char *names[] = {"batch", "index", "timestamp", "key_size", "value_size", NULL};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OiLii", names, &batch, &index, &timestamp, &key_size,
+                                     &value_size))
+        return NULL;
+    if (!PyObject_TypeCheck(batch, state_of_view(type)->open_batch)) {
+        PyErr_SetString(PyExc_TypeError, "a view is on a record of an OpenBatch");
         return NULL;
     }
-    if (limit > PyByteArray_GET_SIZE(buffer))
-        limit = PyByteArray_GET_SIZE(buffer);
-    if (limit > INT32_MAX)
-        limit = INT32_MAX;
-    uint8_t *batch = (uint8_t *)PyByteArray_AS_STRING(buffer);
-    int64_t position = (int64_t)load_int32(batch + 8) + 12;
-    int32_t index = load_int32(batch + 23);
-    if (position < BATCH_HEADER_BYTES || position > PyByteArray_GET_SIZE(buffer) || index < -1 || index == INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "the buffer does not hold a batch under construction");
+    SentRecord *view = new_view(type, batch);
+    if (view == NULL)
         return NULL;
+    view->timestamp = timestamp;
+    view->index = index;
+    view->key_size = key_size;
+    view->value_size = value_size;
+    return (PyObject *)view;
+}
+
+static PyObject *sent_record_get_delivered(PyObject *self, void *closure)
+{
+    OpenBatch *batch = (OpenBatch *)((SentRecord *)self)->batch;
+    int plain = 0;
+    Py_BEGIN_CRITICAL_SECTION(batch);
+    PyObject *delivery = batch->delivery;
+    if (delivery != NULL && PyTuple_Check(delivery) && PyTuple_GET_SIZE(delivery) == DELIVERY_FIELDS)
+        plain = PyTuple_GET_ITEM(delivery, 2) == Py_None && PyTuple_GET_ITEM(delivery, 3) == Py_None;
+    Py_END_CRITICAL_SECTION();
+    return PyBool_FromLong(plain);
+}
+
+static PyMemberDef sent_record_members[] = {
+    {"batch", T_OBJECT_EX, offsetof(SentRecord, batch), READONLY, NULL},
+    {"index", T_INT, offsetof(SentRecord, index), READONLY, NULL},
+    {"timestamp", T_LONGLONG, offsetof(SentRecord, timestamp), READONLY, NULL},
+    {"key_size", T_INT, offsetof(SentRecord, key_size), READONLY, NULL},
+    {"value_size", T_INT, offsetof(SentRecord, value_size), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyGetSetDef sent_record_properties[] = {
+    {"delivered", sent_record_get_delivered, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot sent_record_slots[] = {
+    {Py_tp_new, sent_record_new},
+    {Py_tp_dealloc, sent_record_dealloc},
+    {Py_tp_members, sent_record_members},
+    {Py_tp_getset, sent_record_properties},
+    {0, NULL},
+};
+
+static PyType_Spec sent_record_spec = {
+    .name = "pykclient.protocol._accel.SentRecord",
+    .basicsize = sizeof(SentRecord),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = sent_record_slots,
+};
+
+/* A view type is SentRecord or a class right below it that adds no fields. */
+static int check_view_type(State *state, PyObject *type)
+{
+    if (PyType_Check(type)) {
+        PyTypeObject *view = (PyTypeObject *)type;
+        if ((view == state->sent_record || view->tp_base == state->sent_record) &&
+            view->tp_basicsize == (Py_ssize_t)sizeof(SentRecord))
+            return 0;
     }
-    index++;
-    int64_t base_timestamp = index == 0 ? timestamp : load_int64(batch + 27);
-    int64_t max_timestamp = index == 0 ? timestamp : load_int64(batch + 35);
-    if (timestamp > max_timestamp)
-        max_timestamp = timestamp;
-    if (position > limit)
-        return PyLong_FromLong(-1);
-    int64_t delta = subtract_wrapping(timestamp, base_timestamp);
-    int plain = headers == Py_None || (PyList_CheckExact(headers) && PyList_GET_SIZE(headers) == 0) ||
-                (PyTuple_CheckExact(headers) && PyTuple_GET_SIZE(headers) == 0);
-    Py_ssize_t end = plain ? append_plain(batch, limit, (Py_ssize_t)position, delta, index, args[3], args[4]) : -2;
-    if (end == -2) {
-        end = append_general(buffer, limit, (Py_ssize_t)position, delta, index, args[3], args[4], headers);
-        if (end == -2)
+    PyErr_SetString(PyExc_TypeError, "a view type must derive from SentRecord and add no fields");
+    return -1;
+}
+
+static inline int content_length(PyObject *content)
+{
+    if (content == Py_None)
+        return -1;
+    Py_ssize_t size = PyBytes_CheckExact(content) ? PyBytes_GET_SIZE(content) : PyObject_Length(content);
+    return size > INT32_MAX ? INT32_MAX : (int)size;
+}
+
+/* Everything that may run Python code comes first. From the look at `open` inside append_in_place until the callback is
+noted nothing else runs, so that whoever closes the batch afterwards finds the record whole. */
+static PyObject *append_view(PyTypeObject *type, PyObject *owner, int64_t timestamp, PyObject *key, PyObject *value,
+                             PyObject *headers, PyObject *callback)
+{
+    OpenBatch *batch = (OpenBatch *)owner;
+    int key_size = content_length(key), value_size = content_length(value);
+    if ((key_size < 0 && key != Py_None) || (value_size < 0 && value != Py_None))
+        return NULL;
+    SentRecord *view = new_view(type, owner);
+    if (view == NULL)
+        return NULL;
+    PyObject *note = NULL;
+    if (callback != Py_None) {
+        note = PyTuple_Pack(3, Py_None, callback, (PyObject *)view);
+        if (note == NULL) {
+            Py_DECREF(view);
             return NULL;
-        batch = (uint8_t *)PyByteArray_AS_STRING(buffer);
+        }
     }
-    if (end < 0)
-        return PyLong_FromLong(-1);
-    store_int32(batch + 8, (int32_t)(end - 12));
-    store_int32(batch + 23, index);
-    store_int64(batch + 27, base_timestamp);
-    store_int64(batch + 35, max_timestamp);
-    store_int32(batch + 57, index + 1);
-    return PyLong_FromLong(index);
+    Py_ssize_t index = -1;
+    Py_BEGIN_CRITICAL_SECTION(owner);
+    if (batch->open && batch->buffer != NULL) {
+        PyObject *buffer = batch->buffer;
+        Py_INCREF(buffer);
+        index = append_in_place(buffer, batch->limit, timestamp, key, value, headers, &batch->open);
+        Py_DECREF(buffer);
+    }
+    if (index >= 0) {
+        batch->record_count = index + 1;
+        view->index = (int)index;
+        if (note != NULL) {
+            PyObject *number = PyLong_FromSsize_t(index);
+            if (number == NULL) {
+                index = -2;
+            } else {
+                Py_DECREF(Py_None);
+                PyTuple_SET_ITEM(note, 0, number);
+                if (batch->callbacks == NULL || !PyList_CheckExact(batch->callbacks)) {
+                    PyErr_SetString(PyExc_TypeError, "an open batch has a list of callbacks");
+                    index = -2;
+                } else if (PyList_Append(batch->callbacks, note) < 0) {
+                    index = -2;
+                }
+            }
+        }
+    }
+    Py_END_CRITICAL_SECTION();
+    Py_XDECREF(note);
+    if (index < 0) {
+        Py_DECREF(view);
+        if (index == -2)
+            return NULL;
+        Py_RETURN_NONE;
+    }
+    view->timestamp = timestamp;
+    view->key_size = key_size;
+    view->value_size = value_size;
+    return (PyObject *)view;
+}
+
+/* See pure_batches.append_to. */
+static PyObject *append_to(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    State *state = PyModule_GetState(module);
+    long long timestamp;
+    if (check_arguments("append_to", count, 7, 7) < 0 || check_view_type(state, args[0]) < 0)
+        return NULL;
+    if (!PyObject_TypeCheck(args[1], state->open_batch)) {
+        PyErr_SetString(PyExc_TypeError, "what is appended to must be an OpenBatch");
+        return NULL;
+    }
+    if (get_int64(args[2], &timestamp) < 0)
+        return NULL;
+    return append_view((PyTypeObject *)args[0], args[1], timestamp, args[3], args[4], args[5], args[6]);
+}
+
+/* A new reference to the batch that the record would go to, NULL without an error when there is none to be had here. */
+static PyObject *find_batch(State *state, PyObject *lanes, PyObject *topic, PyObject *key, PyObject *partition)
+{
+    if (!PyDict_CheckExact(lanes) || !PyUnicode_CheckExact(topic))
+        return NULL;
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject *lane;
+    if (PyDict_GetItemRef(lanes, topic, &lane) <= 0)
+        return NULL;
+#else
+    PyObject *lane = PyDict_GetItemWithError(lanes, topic);
+    if (lane == NULL)
+        return NULL;
+    Py_INCREF(lane);
+#endif
+    PyObject *batch = NULL;
+    if (PyList_CheckExact(lane) && PyList_GET_SIZE(lane) > 1) {
+        int32_t partition_count = (int32_t)(PyList_GET_SIZE(lane) - 1);
+        Py_ssize_t at = -1;
+        if (partition != Py_None) {
+            if (PyLong_CheckExact(partition)) {
+                int overflow;
+                long chosen = PyLong_AsLongAndOverflow(partition, &overflow);
+                at = !overflow && chosen >= 0 && chosen < partition_count ? chosen + 1 : -1;
+            }
+        } else if (key == Py_None) {
+            at = 0;
+        } else {
+            int32_t hash = hash_murmur2((const uint8_t *)PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key));
+            at = (hash & INT32_MAX) % partition_count + 1;
+        }
+        if (at >= 0) {
+#if PY_VERSION_HEX >= 0x030D0000
+            batch = PyList_GetItemRef(lane, at);
+#else
+            batch = PyList_GET_ITEM(lane, at);
+            Py_INCREF(batch);
+#endif
+        }
+    }
+    Py_DECREF(lane);
+    if (batch != NULL && !(PyObject_TypeCheck(batch, state->open_batch) && ((OpenBatch *)batch)->open))
+        Py_CLEAR(batch);
+    return batch;
+}
+
+/* See pure_batches.append_direct. The lock among the arguments is for the twin. */
+static PyObject *append_direct(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    State *state = PyModule_GetState(module);
+    if (check_arguments("append_direct", count, 10, 10) < 0 || check_view_type(state, args[0]) < 0)
+        return NULL;
+    PyObject *value = args[3], *key = args[4], *timestamp = args[6], *callback = args[7];
+    if ((value != Py_None && !PyBytes_CheckExact(value)) || (key != Py_None && !PyBytes_CheckExact(key)))
+        Py_RETURN_NONE;
+#ifdef Py_GIL_DISABLED
+    /* Whoever settles a batch takes its callbacks under the accumulator's lock. */
+    if (callback != Py_None)
+        Py_RETURN_NONE;
+#endif
+    PyObject *batch = find_batch(state, args[1], args[2], key, args[5]);
+    if (batch == NULL) {
+        if (PyErr_Occurred())
+            return NULL;
+        Py_RETURN_NONE;
+    }
+    PyObject *view = NULL;
+    long long milliseconds;
+    if (timestamp == Py_None) {
+        PyObject *nanoseconds = PyObject_CallNoArgs(args[8]);
+        if (nanoseconds == NULL)
+            goto done;
+        milliseconds = PyLong_AsLongLong(nanoseconds) / 1000000;
+        Py_DECREF(nanoseconds);
+    } else {
+        milliseconds = PyLong_CheckExact(timestamp) ? PyLong_AsLongLong(timestamp) : -1;
+    }
+    if (PyErr_Occurred())
+        PyErr_Clear(); /* too large a number: the long way says so */
+    else if (milliseconds >= 0) {
+        view = append_view((PyTypeObject *)args[0], batch, milliseconds, key, value, Py_None, callback);
+        goto done;
+    }
+    view = Py_None;
+    Py_INCREF(view);
+done:
+    Py_DECREF(batch);
+    return view;
 }
 
 /* ---------------------------------------------------------------- the module */
@@ -1575,8 +1995,8 @@ static PyObject *append_record(PyObject *module, PyObject *const *args, Py_ssize
 
 static PyMethodDef methods[] = {
     FAST(encode_records), FAST(decode_records), FAST(append_columns), FAST(encode_columns),
-    FAST(murmur2_column), FAST(group_rows),     FAST(append_record),  {"murmur2", murmur2, METH_O, NULL},
-    {NULL, NULL, 0, NULL}};
+    FAST(murmur2_column), FAST(group_rows),     FAST(append_record),  FAST(append_to),
+    FAST(append_direct),  {"murmur2", murmur2, METH_O, NULL},         {NULL, NULL, 0, NULL}};
 
 static PyObject *import_from(const char *module_name, const char *name)
 {
@@ -1617,6 +2037,14 @@ static int find_slots(State *state)
     return 0;
 }
 
+static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    if (type != NULL && PyModule_AddType(module, (PyTypeObject *)type) < 0)
+        Py_CLEAR(type);
+    return (PyTypeObject *)type;
+}
+
 static int module_exec(PyObject *module)
 {
     State *state = PyModule_GetState(module);
@@ -1632,7 +2060,11 @@ static int module_exec(PyObject *module)
         return -1;
     }
     state->consumer_record = (PyTypeObject *)record;
-    return find_slots(state);
+    if (find_slots(state) < 0)
+        return -1;
+    state->open_batch = add_type(module, &open_batch_spec);
+    state->sent_record = add_type(module, &sent_record_spec);
+    return state->open_batch == NULL || state->sent_record == NULL ? -1 : 0;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
@@ -1640,6 +2072,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     State *state = PyModule_GetState(module);
     Py_VISIT(state->corrupt_record_error);
     Py_VISIT(state->consumer_record);
+    Py_VISIT(state->open_batch);
+    Py_VISIT(state->sent_record);
     return 0;
 }
 
@@ -1648,6 +2082,8 @@ static int module_clear(PyObject *module)
     State *state = PyModule_GetState(module);
     Py_CLEAR(state->corrupt_record_error);
     Py_CLEAR(state->consumer_record);
+    Py_CLEAR(state->open_batch);
+    Py_CLEAR(state->sent_record);
     return 0;
 }
 

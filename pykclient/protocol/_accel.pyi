@@ -1,10 +1,15 @@
 """The native twin of pure_twin; see there for what each function does."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
 
 from pykclient.protocol.buffers import Buffer
 from pykclient.protocol.columns import InputColumn, InputHeaders
 from pykclient.protocol.pure import HeaderPairs, Record
+from pykclient.protocol.pure_batches import OpenBatch as OpenBatch
+from pykclient.protocol.pure_batches import Promise
+from pykclient.protocol.pure_batches import SentRecord as SentRecord
 from pykclient.types import ConsumerRecord, TimestampType
 
 def encode_records(
@@ -58,3 +63,26 @@ def append_record(
     headers: HeaderPairs | None,
     /,
 ) -> int: ...
+def append_to(
+    promise_type: type[Promise],
+    batch: OpenBatch,
+    timestamp: int,
+    key: bytes | None,
+    value: bytes | None,
+    headers: HeaderPairs | None,
+    callback: Callable[..., object] | None,
+    /,
+) -> Promise | None: ...
+def append_direct(
+    promise_type: type[Promise],
+    lanes: Mapping[str, list[Any]],
+    topic: str,
+    value: Any,
+    key: Any,
+    partition: int | None,
+    timestamp: int | None,
+    callback: Callable[..., object] | None,
+    wall_ns: Callable[[], int],
+    lock: AbstractContextManager[object],
+    /,
+) -> Promise | None: ...

@@ -9,8 +9,9 @@ Read at import, by whichever thread imports first. Everyone calls ``accel.active
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, cast
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pykclient.protocol import pure_twin
 from pykclient.protocol.buffers import Buffer
@@ -18,7 +19,9 @@ from pykclient.protocol.pure import HeaderPairs, Record
 from pykclient.types import ConsumerRecord, TimestampType
 
 if TYPE_CHECKING:
+    from pykclient.protocol import pure_batches
     from pykclient.protocol.columns import InputColumn, InputHeaders
+    from pykclient.protocol.pure_batches import Promise
 
 MODES = ("auto", "off", "require")
 
@@ -96,6 +99,43 @@ class Implementation(Protocol):
         /,
     ) -> int:
         """See ``batch_builder.append``."""
+
+    @property
+    def OpenBatch(self) -> type[pure_batches.OpenBatch]:
+        """See ``pure_batches.OpenBatch``."""
+
+    @property
+    def SentRecord(self) -> type[pure_batches.SentRecord]:
+        """See ``pure_batches.SentRecord``."""
+
+    def append_to(
+        self,
+        promise_type: type[Promise],
+        batch: pure_batches.OpenBatch,
+        timestamp: int,
+        key: bytes | None,
+        value: bytes | None,
+        headers: HeaderPairs | None,
+        callback: Callable[..., object] | None,
+        /,
+    ) -> Promise | None:
+        """See ``pure_batches.append_to``."""
+
+    def append_direct(
+        self,
+        promise_type: type[Promise],
+        lanes: Mapping[str, list[Any]],
+        topic: str,
+        value: Any,
+        key: Any,
+        partition: int | None,
+        timestamp: int | None,
+        callback: Callable[..., object] | None,
+        wall_ns: Callable[[], int],
+        lock: AbstractContextManager[object],
+        /,
+    ) -> Promise | None:
+        """See ``pure_batches.append_direct``."""
 
 
 def _load(mode: str) -> tuple[Implementation, bool]:

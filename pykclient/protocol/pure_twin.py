@@ -2,12 +2,17 @@
 
 from pykclient.protocol.batch_builder import append as append_record
 from pykclient.protocol.pure import decode_records, encode_records
+from pykclient.protocol.pure_batches import OpenBatch, SentRecord, append_direct, append_to
 from pykclient.protocol.pure_columns import append_columns, encode_columns, group_rows, murmur2_column
 from pykclient.protocol.pure_murmur2 import murmur2
 
 __all__ = [
+    "OpenBatch",
+    "SentRecord",
     "append_columns",
+    "append_direct",
     "append_record",
+    "append_to",
     "decode_records",
     "encode_columns",
     "encode_records",

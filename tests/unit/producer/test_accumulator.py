@@ -167,7 +167,7 @@ def test_a_record_larger_than_a_batch_gets_a_buffer_of_its_own() -> None:
     future = bench.send(b"x" * 1000)
     bench.clock.time += 1
     [batch] = bench.drain()[0]
-    assert future[0] is batch
+    assert future.batch is batch
     bench.deliver(batch)
     assert bench.accumulator.available_bytes == 2048
 
@@ -256,9 +256,9 @@ def test_expired_batches_come_out_oldest_first_and_their_memory_returns() -> Non
     bench.clock.time += 5
     second = bench.send(b"x" * 180)
     bench.clock.time += 5
-    assert [batch is first[0] for batch in bench.accumulator.expire(bench.clock.now())] == [True]
+    assert [batch is first.batch for batch in bench.accumulator.expire(bench.clock.now())] == [True]
     bench.clock.time += 5
-    assert [batch is second[0] for batch in bench.accumulator.expire(bench.clock.now())] == [True]
+    assert [batch is second.batch for batch in bench.accumulator.expire(bench.clock.now())] == [True]
 
 
 def test_a_batch_on_the_wire_keeps_its_buffer_until_it_is_off_it() -> None:
@@ -277,7 +277,7 @@ def test_records_without_a_partition_spread_evenly_over_full_batches() -> None:
     counts = dict.fromkeys(range(4), 0)
     for _ in range(4000):
         future = bench.send(b"x" * 50, None)
-        counts[future[0].topic_partition.partition] += 1
+        counts[future.batch.topic_partition.partition] += 1
     assert max(counts.values()) < 1.5 * min(counts.values())
 
 

@@ -15,7 +15,7 @@ TP = TopicPartition("t", 0)
 
 
 def batch(count: int = 1) -> ProducerBatch:
-    made = ProducerBatch(TP, bytearray(61), 61, 0.0, None)  # type: ignore[arg-type]
+    made = ProducerBatch(TP, bytearray(61), 61, 0.0, None)
     made.record_count = count
     return made
 

@@ -52,7 +52,7 @@ def values_of(batch: ProducerBatch) -> list[bytes | None]:
 def test_splitting_always_gives_more_batches_with_the_same_records(sizes: list[int], target: int) -> None:
     sent = [b"%d" % (index % 10) * size for index, size in enumerate(sizes)]
     batch = batch_of(sent)
-    parts = split(batch, target, batch.accumulator)
+    parts = split(batch, target, accumulator())
     assert len(parts) >= 2
     assert [value for _, part in parts for value in values_of(part)] == sent
     firsts = [first for first, _ in parts]
