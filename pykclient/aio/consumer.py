@@ -139,7 +139,7 @@ class AsyncKafkaConsumer:
         await self._begin()
         deadline = math.inf if timeout is None else self._core.clock.now() + timeout
         self._core.begin_poll()
-        found = await self._poll_until(deadline, lambda: self._core.take(max_records) or None)
+        found = await self._poll_until(deadline, lambda: self._core.take(max_records))
         return PolledRecords() if found is None else found
 
     async def poll_arrow(

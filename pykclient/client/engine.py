@@ -150,6 +150,7 @@ class Engine:
         # call_soon() itself.
         self._mailbox: deque[Callable[[], None] | Task[Any]] = deque()
         self._signalled = False
+        self._wake_at = -math.inf
         self._timers: list[tuple[float, int, Timer]] = []
         self._timer_order = itertools.count()
         self._tasks: dict[Task[Any], None] = {}
@@ -276,8 +277,16 @@ class Engine:
             events = self._transport.poll(0)
         # After the poll, which takes the wake-up: cleared before it, a letter that comes in between would use up the
         # wake-up and leave the flag set, and the next one would wake nobody.
-        self._signalled = False
-        self.network.handle(events, now)
+        signalled = self._signalled
+        if signalled:
+            self._signalled = False
+        if not self.network.handle(events, now) and events and not signalled and now < self._wake_at:
+            # A large answer comes in many pieces. Until it is whole nothing has changed that a manager could act on.
+            return self._wake_at
+        self._wake_at = self._turn(now)
+        return self._wake_at
+
+    def _turn(self, now: float) -> float:
         for _ in range(len(self._mailbox)):
             item = self._mailbox.popleft()
             if isinstance(item, Task):

@@ -532,6 +532,14 @@ class ConsumerConfig(CommonConfig):
         67_108_864, at_least=1024, at_most=INT32_MAX, ours=True, doc="Refuse a compressed batch that grows beyond this."
     )
 
+    receive_buffer_bytes: int = integer(
+        -1,
+        at_least=-1,
+        at_most=INT32_MAX,
+        doc="SO_RCVBUF; -1: the system decides, which reads faster than Java's 65536: a window of that size is full "
+        "long before an answer is complete.",
+    )
+
     @classmethod
     def _conflicts(cls, values: dict[str, Any], given: frozenset[str]) -> list[str]:
         problems = super()._conflicts(values, given)

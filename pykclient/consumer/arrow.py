@@ -17,7 +17,7 @@ from pykclient.consumer.fetcher import FetchBuffer, FetchSettings
 from pykclient.consumer.subscription import PartitionState, Position
 from pykclient.errors import KafkaError, UsageError
 from pykclient.protocol import arrow
-from pykclient.protocol.columns import Columns, HeaderColumns
+from pykclient.protocol.columns import OFFSET_MAX, Columns, HeaderColumns
 from pykclient.protocol.records import ConsumerRecords, encode_batch, read_header
 from pykclient.types import TopicPartition
 
@@ -46,11 +46,16 @@ def builder(
     return TableBuilder(buffer, settings, rows_max or ROWS_MAX, headers, until)
 
 
+CHUNK_BYTES = 128 * 1024
+"""Columns with less are appended to by the next fetch; larger ones would have to be moved for that."""
+
+
 @dataclass(slots=True)
 class _Rows:
-    """The rows of one partition in the table under construction."""
+    """Some rows of one partition in the table under construction."""
 
     columns: Columns
+    part: FetchedPart
     count: int = 0
     """Rows of ``columns`` that are to be returned; the rest was decoded and cut off."""
 
@@ -64,9 +69,11 @@ class TableBuilder:
     rows_max: int
     headers: bool
     until: Until | None = None
-    _rows: dict[TopicPartition, _Rows] = field(default_factory=dict)
+    _rows: dict[TopicPartition, list[_Rows]] = field(default_factory=dict)
     _closed: set[TopicPartition] = field(default_factory=set)
     """Partitions that give no more to this table."""
+    _moved: bool = False
+    """A position moved over something that was not for the user."""
 
     def take(self) -> Any:
         """A table with up to ``rows_max`` rows; None when there is nothing to return yet."""
@@ -77,7 +84,7 @@ class TableBuilder:
                 if not filled:
                     break
                 for state in filled:
-                    left -= self._take_batch(state, left)
+                    left -= self._take_batches(state, left)
                     if left <= 0:
                         break
         except KafkaError:
@@ -85,9 +92,12 @@ class TableBuilder:
             if left == self.rows_max:
                 raise
         batches = [
-            arrow.record_batch(rows.columns, *tp).slice(0, rows.count) for tp, rows in self._rows.items() if rows.count
+            arrow.record_batch(rows.columns, *tp).slice(0, rows.count)
+            for tp, chunks in self._rows.items()
+            for rows in chunks
+            if rows.count
         ]
-        if not batches and not self._all_reached():
+        if not batches and not self._moved and not self._all_reached():
             return None
         return arrow.table(batches, headers=self.headers)
 
@@ -114,26 +124,21 @@ class TableBuilder:
             )
 
     def _size_bytes(self) -> int:
-        return sum(rows.columns.size_bytes for rows in self._rows.values())
+        return sum(rows.columns.size_bytes for chunks in self._rows.values() for rows in chunks)
 
-    def _take_batch(self, state: PartitionState, left: int) -> int:
-        """Up to ``left`` rows of the partition's next batch. The reactor may revoke the partition meanwhile."""
+    def _take_batches(self, state: PartitionState, left: int) -> int:
+        """Up to ``left`` rows of the partition's next batches. The reactor may revoke the partition meanwhile."""
         tp, lock = state.topic_partition, self.buffer.subscription.lock
         with lock:
             if not state.buffered or state.position is None:
                 return 0
             part, version, position = state.buffered[0], state.version, state.position
-        rows = self._rows.get(tp)
-        if rows is None:
-            rows = self._rows[tp] = _Rows(Columns(headers=HeaderColumns() if self.headers else None))
+        rows = self._rows_for(tp, part)
         try:
-            decoded = self._decode(part, rows.columns, position.offset)
-        except KafkaError:
-            with lock:
-                if state.version == version:
-                    state.seek(position)  # the next fetch brings the batch again; see FetchBuffer._take_batch
-            self.buffer.on_room()
-            raise
+            decoded = self._decode(part, rows.columns, position.offset, left)
+        except KafkaError as error:
+            self.buffer.damaged(state, version, error)
+            return 0
         with lock:
             if state.version != version or self.buffer.subscription.partitions.get(tp) is not state:
                 self._closed.add(tp)  # sought or revoked while we decoded: these rows are not ours to give
@@ -151,13 +156,21 @@ class TableBuilder:
             else:
                 advance(None)
             rows.count += keep
+            self._moved = self._moved or next_offset > position.offset
             state.position = Position(next_offset, epoch)
             return keep
 
+    def _rows_for(self, tp: TopicPartition, part: FetchedPart) -> _Rows:
+        chunks = self._rows.setdefault(tp, [])
+        if not chunks or (chunks[-1].part is not part and chunks[-1].columns.size_bytes >= CHUNK_BYTES):
+            chunks.append(_Rows(Columns(headers=HeaderColumns() if self.headers else None), part))
+        return chunks[-1]
+
     def _decode(
-        self, part: FetchedPart, columns: Columns, position: int
+        self, part: FetchedPart, columns: Columns, position: int, left: int
     ) -> tuple[int, int | None, Callable[[int | None], None]] | None:
-        """(position behind the batch, its leader epoch, what to do when some or all (None) of its rows are taken)."""
+        """(position behind the batches, their leader epoch, what to do when some or all (None) of the rows are
+        taken)."""
         if part.leftover:
             _append_records(columns, part.leftover)
 
@@ -165,8 +178,15 @@ class TableBuilder:
                 part.leftover = [] if taken is None else part.leftover[taken:]
 
             return part.next_offset, part.leader_epoch, advance
+        end_offset = OFFSET_MAX if self.until is None else self.until.get(part.topic_partition, OFFSET_MAX)
         found = part.append_next(
-            columns, position, check_crcs=self.settings.check_crcs, bytes_max=self.settings.decompressed_bytes_max
+            columns,
+            position,
+            check_crcs=self.settings.check_crcs,
+            bytes_max=self.settings.decompressed_bytes_max,
+            rows_max=left,
+            end_offset=end_offset,
+            columns_bytes_max=TABLE_BYTES_MAX - self._size_bytes(),
         )
         if found is None:
             return None

@@ -110,14 +110,14 @@ class KafkaConsumer:
 
     def poll(self, timeout: float | None = None, max_records: int | None = None) -> PolledRecords:
         """Records that are there, else wait for some up to ``timeout`` seconds (None: until there are some). Empty when
-        out of time.
+        out of time, and when there was something to read over but nothing for you (markers, aborted transactions).
 
         Everything returned before counts as processed from here on, for automatic commits.
         """
         with self._use():
             deadline = math.inf if timeout is None else self._core.clock.now() + timeout
             self._core.begin_poll()
-            return self._poll_until(deadline, lambda: self._core.take(max_records) or None) or PolledRecords()
+            return self._poll_until(deadline, lambda: self._core.take(max_records)) or PolledRecords()
 
     def poll_arrow(
         self,

@@ -90,7 +90,7 @@ class ConsumerCore:
         )
         if config.interceptors:
             self.offsets.committed.on_commit = self._committed
-        self.fetcher = Fetcher(self.fetch_settings, self.buffer, self.parts.network, self.metadata)
+        self.fetcher = Fetcher(self.fetch_settings, self.buffer, self.parts.network, self.metadata, clock=self.clock)
         self.fetcher.on_out_of_range = self.offsets.out_of_range
         self.fetcher.on_diverged = self.offsets.diverged
         self.buffer.on_room = self.engine.wake
@@ -240,11 +240,12 @@ class ConsumerCore:
                     raise state.tell()
         return self.membership.process() if self.membership.needs_user() else None
 
-    def take(self, records_max: int | None) -> PolledRecords:
-        """What is there now, deserialised; empty when nothing is."""
+    def take(self, records_max: int | None) -> PolledRecords | None:
+        """What is there now, deserialised. None when nothing is; empty when all of it was not for the user (markers,
+        aborted transactions, what compaction left): the position moved, which callers may wait for, as in Java."""
         records: dict[TopicPartition, list[Any]] = dict(self.buffer.take(records_max or self.config.max_poll_records))
         if not records:
-            return PolledRecords()
+            return PolledRecords() if self.buffer.moved else None
         self.membership.polled(self.clock.now())
         self.group.counts.records_total += sum(map(len, records.values()))
         if self._key is not None or self._value is not None:
@@ -269,7 +270,7 @@ class ConsumerCore:
         with self.subscription.lock:
             state = self.subscription.partitions.get(topic_partition)
             if state is not None and state.position is not None:
-                state.seek(Position(offset, None))
+                state.go_back(Position(offset, None))
         self.engine.wake()
 
     def wakeup(self) -> None:

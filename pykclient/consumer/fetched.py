@@ -6,14 +6,15 @@ before the position. A batch is checked, decompressed and decoded in one go; a w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pykclient.errors import CorruptRecordError
 from pykclient.protocol.batch_header import BatchHeader, check_batch, read_header
-from pykclient.protocol.columns import Columns
+from pykclient.protocol.columns import OFFSET_MAX, Columns
 from pykclient.protocol.control_records import ControlRecordType, control_type
-from pykclient.protocol.records import ConsumerRecords, decode_batch
+from pykclient.protocol.records import ConsumerRecords, decode_batch, decode_batches, skip_batches
 from pykclient.types import TopicPartition
 
 
@@ -56,11 +57,11 @@ class Decoded(NamedTuple):
 
 
 class Appended(NamedTuple):
-    """Where the position is after a batch whose rows were appended to columns, and the batch's bytes."""
+    """Where the position is after batches whose rows were appended to columns, and where they end in the response."""
 
     next_offset: int
     leader_epoch: int | None
-    size: int
+    end: int
 
 
 class FetchedPart:
@@ -115,61 +116,108 @@ class FetchedPart:
         return len(self._view) - self._at
 
     def end_offset(self) -> tuple[int, int | None]:
-        """(offset after the last whole batch, its leader epoch): where the next fetch goes on. Reads headers only."""
-        at, end, epoch = self._at, self.next_offset, None
-        while (header := read_header(self._view, at)) is not None:
-            end = max(end, header.next_offset)
-            epoch = header.partition_leader_epoch if header.partition_leader_epoch >= 0 else None
-            at += header.size
-        return end, epoch
+        """(offset after the last whole batch, its leader epoch): where the next fetch goes on. Reads headers only, and
+        stops at one that makes no sense: whoever decodes it will say so."""
+        at, end, epoch = skip_batches(self._view, self._at)
+        with contextlib.suppress(CorruptRecordError):
+            while (header := read_header(self._view, at)) is not None:
+                end = max(end, header.next_offset)
+                epoch = header.partition_leader_epoch
+                at += header.size
+        return max(end, self.next_offset), epoch if epoch >= 0 else None
 
-    def decode_next(self, position: int, *, check_crcs: bool, bytes_max: int) -> Decoded | None:
-        """The records at or after ``position`` of the next batch; None when there is no further whole batch."""
-        header = read_header(self._view, self._at)
-        if header is None:
-            return None
+    def decode_next(self, position: int, *, check_crcs: bool, bytes_max: int, records_max: int = 0) -> Decoded | None:
+        """The records at or after ``position`` of the next batch, or of several that hold ``records_max`` at most; None
+        when there is no further whole batch."""
         topic, partition = self.topic_partition
-        epoch = header.partition_leader_epoch if header.partition_leader_epoch >= 0 else None
-        try:
+        run = decode_batches(
+            self._view,
+            self._at,
+            topic,
+            partition,
+            from_offset=position,
+            records_max=records_max,
+            check_crc=check_crcs,
+            with_transactions=self._nothing_aborted(),
+        )
+        if run.position > self._at:
+            return self._decoded(run.records, position, run.position, run.next_offset, run.leader_epoch)
+        with self._placing_errors(position):
+            header = read_header(self._view, self._at)
+            if header is None:
+                return None
             if check_crcs:
                 check_batch(self._view, header)
-            if self._is_hidden(header):
-                records: ConsumerRecords = []
-            else:
+            records: ConsumerRecords = []
+            if not self._is_hidden(header):
                 records = decode_batch(
                     self._view, header, topic, partition, from_offset=position, check_crc=False, bytes_max=bytes_max
                 )
-        except CorruptRecordError as error:
-            error.topic, error.partition, error.offset = topic, partition, max(position, header.base_offset)
-            raise
-        self._at += header.size
-        self.next_offset = max(position, header.next_offset)
-        self.leader_epoch = epoch
-        return Decoded(records, self.next_offset, epoch)
+        return self._decoded(records, position, header.end, header.next_offset, header.partition_leader_epoch)
 
-    def append_next(self, columns: Columns, position: int, *, check_crcs: bool, bytes_max: int) -> Appended | None:
-        """As ``decode_next``, onto columns. The part stays where it is until ``passed``, so that a batch can be taken
-        in pieces."""
-        header = read_header(self._view, self._at)
-        if header is None:
-            return None
-        try:
+    def _decoded(
+        self, records: ConsumerRecords, position: int, end: int, next_offset: int, leader_epoch: int
+    ) -> Decoded:
+        self._at = end
+        self.next_offset = max(position, next_offset)
+        self.leader_epoch = _known(leader_epoch)
+        return Decoded(records, self.next_offset, self.leader_epoch)
+
+    def append_next(
+        self,
+        columns: Columns,
+        position: int,
+        *,
+        check_crcs: bool,
+        bytes_max: int,
+        rows_max: int = 0,
+        end_offset: int = OFFSET_MAX,
+        columns_bytes_max: int = 0,
+    ) -> Appended | None:
+        """As ``decode_next``, onto columns: ``rows_max`` rows, ``columns_bytes_max`` bytes and offsets before
+        ``end_offset`` when it is several batches. The part stays where it is until ``passed``, so that a batch can be
+        taken in pieces."""
+        run = columns.append_batches(
+            self._view,
+            self._at,
+            from_offset=position,
+            end_offset=end_offset,
+            rows_max=rows_max,
+            bytes_max=columns_bytes_max,
+            check_crc=check_crcs,
+            with_transactions=self._nothing_aborted(),
+        )
+        if run.position > self._at:
+            return Appended(max(position, run.next_offset), _known(run.leader_epoch), run.position)
+        with self._placing_errors(position):
+            header = read_header(self._view, self._at)
+            if header is None:
+                return None
             if check_crcs:
                 check_batch(self._view, header)
             if not self._is_hidden(header):
                 columns.append_batch(self._view, header, from_offset=position, check_crc=False, bytes_max=bytes_max)
+        return Appended(max(position, header.next_offset), _known(header.partition_leader_epoch), header.end)
+
+    @contextlib.contextmanager
+    def _placing_errors(self, position: int) -> Iterator[None]:
+        """What is wrong with a batch is told with its place."""
+        try:
+            yield
         except CorruptRecordError as error:
             error.topic, error.partition = self.topic_partition
-            error.offset = max(position, header.base_offset)
+            error.offset = position
             raise
-        epoch = header.partition_leader_epoch if header.partition_leader_epoch >= 0 else None
-        return Appended(max(position, header.next_offset), epoch, header.size)
 
     def passed(self, appended: Appended) -> None:
         """All of the batch was taken."""
-        self._at += appended.size
+        self._at = appended.end
         self.next_offset = appended.next_offset
         self.leader_epoch = appended.leader_epoch
+
+    def _nothing_aborted(self) -> bool:
+        """Whether transactions need no looking at here: none is open to doubt in what this fetch brought."""
+        return not self._aborted and not self._aborted_producers
 
     def _is_hidden(self, header: BatchHeader) -> bool:
         """Markers are never shown; aborted records only to those who read uncommitted."""
@@ -189,6 +237,10 @@ class FetchedPart:
         topic, partition = self.topic_partition
         markers = decode_batch(self._view, header, topic, partition, check_crc=False)
         return any(control_type(marker.key) is ControlRecordType.ABORT for marker in markers)
+
+
+def _known(leader_epoch: int) -> int | None:
+    return leader_epoch if leader_epoch >= 0 else None
 
 
 __all__ = ["Aborted", "Appended", "Decoded", "FetchedPart", "Frame", "Usage"]

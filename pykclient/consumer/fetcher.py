@@ -33,6 +33,7 @@ from pykclient.errors import (
 from pykclient.net.client_request import Channel, Request
 from pykclient.net.completion import Completion
 from pykclient.net.network_client import NetworkClient
+from pykclient.net.transport import Clock
 from pykclient.protocol.messages.fetch import (
     FetchableTopicResponse,
     FetchPartition,
@@ -92,6 +93,8 @@ class FetchBuffer:
         """The polling thread must look at more than records: a rebalance, an error, a wake-up."""
         self.on_news: Callable[[], None] = lambda: None
         """Called, on any thread, when there may be something to take or to look at: how the asyncio face waits."""
+        self.moved = False
+        """Whether the last ``take`` moved a position over something that was not for the user."""
         self.until: Mapping[TopicPartition, int] | None = None
         """Where the user means to stop for now; nothing is fetched ahead beyond it."""
         self.on_room: Callable[[], None] = lambda: None
@@ -145,6 +148,7 @@ class FetchBuffer:
         An error in a batch is raised only when nothing else was taken; the position then stays in front of it.
         """
         self.stop_at(None)
+        self.moved = False
         taken: dict[TopicPartition, ConsumerRecords] = {}
         left = records_max
         while left > 0:
@@ -156,9 +160,10 @@ class FetchBuffer:
             start = self._rounds % len(filled)
             # A batch is decoded as a whole: what is left of one goes first, so that few lie about decoded.
             order = sorted(filled[start:] + filled[:start], key=_nothing_left_over)
+            share = max(1, left // len(order))
             for state in order:
                 try:
-                    left -= self._take_batch(state, left, taken)
+                    left -= self._take_batches(state, left, share, taken)
                 except KafkaError:
                     if taken:
                         return taken
@@ -167,9 +172,11 @@ class FetchBuffer:
                     break
         return taken
 
-    def _take_batch(self, state: PartitionState, left: int, taken: dict[TopicPartition, ConsumerRecords]) -> int:
-        """Up to ``left`` records of the next batch. Decoding happens outside the lock; the reactor may revoke
-        meanwhile."""
+    def _take_batches(
+        self, state: PartitionState, left: int, share: int, taken: dict[TopicPartition, ConsumerRecords]
+    ) -> int:
+        """Up to ``left`` records of the next batch, or of several that hold no more than ``share``. Decoding happens
+        outside the lock; the reactor may revoke meanwhile."""
         with self._lock:
             if not state.buffered or state.position is None:
                 return 0
@@ -180,22 +187,14 @@ class FetchBuffer:
                 decoded: Decoded | None = Decoded(part.leftover, part.next_offset, part.leader_epoch)
             else:
                 decoded = part.decode_next(
-                    offset, check_crcs=settings.check_crcs, bytes_max=settings.decompressed_bytes_max
+                    offset,
+                    check_crcs=settings.check_crcs,
+                    bytes_max=settings.decompressed_bytes_max,
+                    records_max=share,
                 )
         except KafkaError as error:
-            with self._lock:
-                if state.version != version or state.position is None:
-                    return 0
-                # The next fetch brings the batch again, which heals a bit that was flipped on the way. The user hears
-                # of it when that did not help.
-                again = isinstance(error, CorruptRecordError) and state.corrupt_at != state.position.offset
-                state.corrupt_at = state.position.offset
-                state.seek(state.position)
-            self.on_room()
-            if again:
-                logger.warning("%s: fetching again: %s", state.topic_partition, error)
-                return 0
-            raise
+            self.damaged(state, version, error)
+            return 0
         with self._lock:
             if state.version != version or self.subscription.partitions.get(state.topic_partition) is not state:
                 return 0  # sought or revoked while we decoded: these records are not ours to give
@@ -205,8 +204,22 @@ class FetchBuffer:
                 return 0
             return self._hand_out(state, part, decoded, left, taken)
 
-    @staticmethod
+    def damaged(self, state: PartitionState, version: int, error: KafkaError) -> None:
+        """A batch could not be read: it is fetched again, which heals a bit that was flipped on the way. The user hears
+        of it when that did not help; the position then stays in front of it."""
+        with self._lock:
+            if state.version != version or state.position is None:
+                return  # sought or revoked meanwhile: nobody wants it
+            again = isinstance(error, CorruptRecordError) and state.corrupt_at != state.position.offset
+            state.corrupt_at = state.position.offset
+            state.go_back(state.position)
+        self.on_room()
+        if not again:
+            raise error
+        logger.warning("%s: fetching again: %s", state.topic_partition, error)
+
     def _hand_out(
+        self,
         state: PartitionState,
         part: FetchedPart,
         decoded: Decoded,
@@ -220,6 +233,8 @@ class FetchBuffer:
             next_offset = part.leftover[0].offset
         else:
             part.leftover = []
+        if not records and state.position is not None and next_offset > state.position.offset:
+            self.moved = True
         state.position = Position(next_offset, epoch)
         if records:
             known = taken.get(state.topic_partition)
@@ -262,7 +277,13 @@ class Fetcher:
     """Sends fetches for what is assigned; a manager."""
 
     def __init__(
-        self, settings: FetchSettings, buffer: FetchBuffer, network: NetworkClient, metadata: MetadataManager
+        self,
+        settings: FetchSettings,
+        buffer: FetchBuffer,
+        network: NetworkClient,
+        metadata: MetadataManager,
+        *,
+        clock: Clock,
     ) -> None:
         self._settings = settings
         self._buffer = buffer
@@ -272,7 +293,8 @@ class Fetcher:
         self._in_flight: dict[int, int] = {}  # node -> bytes reserved for its answer
         self._ask_at: dict[int, float] = {}
         self._retry_at: dict[int, float] = {}
-        self._now = 0.0
+        # Answers arrive between turns: the time of the last turn would be too early for them.
+        self._clock = clock
         self.fetch_total = 0
         self.bytes_total = 0
         self.on_out_of_range: Callable[[PartitionState], None] = lambda state: None
@@ -280,7 +302,6 @@ class Fetcher:
 
     def poll(self, now: float) -> Poll:
         """See Manager."""
-        self._now = now
         requests: list[Request[FetchResponse]] = []
         wake_at = math.inf
         with self._buffer.subscription.lock:
@@ -382,7 +403,7 @@ class Fetcher:
         session = self._sessions[node_id]
         if completion.error is not None:
             session.close_quietly()
-            self._retry_at[node_id] = self._now + self._settings.retry_backoff_s
+            self._retry_at[node_id] = self._clock.now() + self._settings.retry_backoff_s
             self._metadata.request_update({tp.topic for tp in asked})
             with self._buffer.subscription.lock:
                 for state, _, _ in asked.values():
@@ -394,7 +415,7 @@ class Fetcher:
             logger.info("fetch session with node %s ends: %s", node_id, error.__name__)
             session.reset()
             if error.action is not Action.RESET_SESSION:
-                self._retry_at[node_id] = self._now + self._settings.retry_backoff_s
+                self._retry_at[node_id] = self._clock.now() + self._settings.retry_backoff_s
             self._metadata.request_update({tp.topic for tp in asked})
             return
         session.answered(response.session_id)
@@ -464,7 +485,7 @@ class Fetcher:
         state.log_start_offset = data.log_start_offset if data.log_start_offset >= 0 else None
         if data.preferred_read_replica >= 0 and data.preferred_read_replica != state.preferred_replica:
             state.preferred_replica = data.preferred_read_replica
-            state.preferred_until = self._now + PREFERRED_REPLICA_S
+            state.preferred_until = self._clock.now() + PREFERRED_REPLICA_S
         if not data.records:
             return None
         return data.records if isinstance(data.records, memoryview) else memoryview(data.records)
@@ -476,13 +497,15 @@ class Fetcher:
             if state.preferred_replica is not None:
                 state.preferred_replica = None  # the follower is behind; the leader decides
             elif state.buffered:
-                state.retry_at = self._now + self._settings.retry_backoff_s  # what we have is still good: that first
+                state.retry_at = (
+                    self._clock.now() + self._settings.retry_backoff_s
+                )  # what we have is still good: that first
             else:
                 self.on_out_of_range(state)
             return
         if error.action is Action.REFRESH_METADATA:
             state.preferred_replica = None
-            state.retry_at = self._now + self._settings.retry_backoff_s
+            state.retry_at = self._clock.now() + self._settings.retry_backoff_s
             leader = data.current_leader
             if leader.leader_id >= 0 and leader.leader_epoch >= 0:
                 hints.append(LeaderHint(state.topic_partition, leader.leader_id, leader.leader_epoch))
@@ -490,12 +513,12 @@ class Fetcher:
             self._metadata.request_update((topic,))
             return
         if error.retriable and not issubclass(error, CorruptMessage):
-            state.retry_at = self._now + self._settings.retry_backoff_s
+            state.retry_at = self._clock.now() + self._settings.retry_backoff_s
             return
         failure: BrokerError = error(topic=topic, partition=partition, offset=state.fetch_offset)
         if issubclass(error, TopicAuthorizationFailed):
             logger.warning("%s: not allowed to read", state.topic_partition)
-        state.retry_at = self._now + self._settings.retry_backoff_s
+        state.retry_at = self._clock.now() + self._settings.retry_backoff_s
         state.stuck(failure, retry=True)
         self._buffer.attention = True
 

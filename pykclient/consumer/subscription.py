@@ -154,6 +154,14 @@ class PartitionState:
         self.preferred_replica = None
         self.to(Phase.FETCHING)
 
+    def go_back(self, position: Position) -> None:
+        """Go to a position that is not the user's wish: what lies behind it was fetched in vain, or could not be read.
+        What may be committed stays as it is: records before it may be on their way to the user right now."""
+        consumed = self.consumed
+        self.seek(position)
+        if consumed is not None and consumed.offset < position.offset:
+            self.consumed = consumed
+
     def request_reset(self, strategy: ResetStrategy) -> None:
         """Find the position by the policy."""
         self.version += 1

@@ -207,6 +207,15 @@ class ClientConnection:
         for frame in self._splitter.feed(data):
             yield from self._take_frame(frame, now)
 
+    def room(self) -> memoryview | None:
+        """Where the bytes to come may be put directly; tell ``received_into`` how many. See FrameSplitter."""
+        return self._splitter.room()
+
+    def received_into(self, size: int, now: float) -> Iterator[Ready | Response | Offload]:
+        """Bytes from the broker, put into ``room``."""
+        for frame in self._splitter.filled(size):
+            yield from self._take_frame(frame, now)
+
     def offload_done(
         self, value: object, error: BaseException | None, now: float
     ) -> Iterator[Ready | Response | Offload]:

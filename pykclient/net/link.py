@@ -79,6 +79,7 @@ class Link:
         self.connection_id: int | None = None
         self.work_id: int | None = None
         self.answered = False
+        self.room_offered = False
         self.error: Exception | None = None
         self.retry_at = 0.0
         self.throttled_until = 0.0
@@ -129,6 +130,7 @@ class Link:
         self.work_id = None
         self.protocol = None
         self.answered = False
+        self.room_offered = False
         self.setup_deadline = math.inf
         self.throttled_until = 0.0
 

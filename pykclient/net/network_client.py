@@ -20,7 +20,7 @@ from pykclient.net.client_request import ApiVersions, Channel, Request
 from pykclient.net.connection import ClientConnection, Offload, Ready, Response
 from pykclient.net.failures import ConnectionLost, ConnectTimedOut, PeerIsTls, RejectedByPeer, RequestExpired
 from pykclient.net.link import Link, LinkState, NetworkSettings, Random
-from pykclient.net.transport import Closed, Connected, Endpoint, Event, Offloaded, Received, Transport
+from pykclient.net.transport import Closed, Connected, Endpoint, Event, Offloaded, Received, ReceivedInto, Transport
 
 logger = logging.getLogger(__name__)
 
@@ -195,11 +195,14 @@ class NetworkClient:
             with contextlib.suppress(ValueError):
                 (self._unrouted if link is None else link.queue).remove(request)
 
-    def handle(self, events: Sequence[Event], now: float) -> None:
-        """Take what the transport reports. Callbacks of completed requests run in here."""
+    def handle(self, events: Sequence[Event], now: float) -> bool:
+        """Take what the transport reports. Callbacks of completed requests run in here. False when all of it was parts
+        of answers to come, which nobody needs to act on."""
         self.now = now
+        news = False
         for event in events:
             if isinstance(event, Offloaded):
+                news = True
                 link = self._by_work.pop(event.work_id, None)
                 if link is not None and link.protocol is not None and link.work_id == event.work_id:
                     link.work_id = None
@@ -212,11 +215,22 @@ class NetworkClient:
                 link.last_received_at = now
                 self.bytes_received_total += len(event.data)
                 assert link.protocol is not None, "a link with a connection has a protocol"
-                self._feed(link, link.protocol.receive(event.data, now), now)
-            elif isinstance(event, Connected):
+                news = self._feed(link, link.protocol.receive(event.data, now), now) or news
+                self._offer_room(link)
+                continue
+            if isinstance(event, ReceivedInto):
+                link.last_received_at = now
+                self.bytes_received_total += event.size
+                assert link.protocol is not None, "a link with a connection has a protocol"
+                news = self._feed(link, link.protocol.received_into(event.size, now), now) or news
+                self._offer_room(link)
+                continue
+            news = True
+            if isinstance(event, Connected):
                 self._negotiate(link, now)
             elif isinstance(event, Closed):
                 self._closed(link, event, now)
+        return news
 
     def advance(self, now: float) -> None:
         """Let time pass: route, connect, send, expire, close idle connections."""
@@ -310,11 +324,13 @@ class NetworkClient:
         link.protocol.start(now)
         self._flush(link)
 
-    def _feed(self, link: Link, events: Iterator[Response | Ready | Offload], now: float) -> None:
-        """Act on what the protocol says, until it is done or finds the bytes senseless."""
+    def _feed(self, link: Link, events: Iterator[Response | Ready | Offload], now: float) -> bool:
+        """Act on what the protocol says, until it is done or finds the bytes senseless. False when it says nothing."""
         connection_id = link.connection_id
+        news = False
         try:
             for event in events:
+                news = True
                 if isinstance(event, Response):
                     self._finish(link, event, now)
                 elif isinstance(event, Ready):
@@ -327,11 +343,20 @@ class NetworkClient:
                     link.work_id = self._transport.offload(event.work)
                     self._by_work[link.work_id] = link
                 if link.connection_id != connection_id:
-                    return  # A callback disconnected us; the rest of the bytes belong to nobody.
+                    return True  # A callback disconnected us; the rest of the bytes belong to nobody.
         except KafkaError as error:
             self._break(link, error, now, backs_off=True)
+            return True
+        return self._flush(link) or news
+
+    def _offer_room(self, link: Link) -> None:
+        """Let the rest of a large answer be received where it belongs instead of being copied there."""
+        if link.protocol is None or link.connection_id is None:
             return
-        self._flush(link)
+        room = link.protocol.room()
+        if room is not None or link.room_offered:
+            link.room_offered = room is not None
+            self._transport.read_into(link.connection_id, room)
 
     def _finish(self, link: Link, response: Response, now: float) -> None:
         request: Request[Any] = response.token
@@ -372,13 +397,14 @@ class NetworkClient:
                 request.completion.succeed(None)
         self._flush(link)
 
-    def _flush(self, link: Link) -> None:
+    def _flush(self, link: Link) -> bool:
         if link.protocol is None or link.connection_id is None:
-            return
+            return False
         output = link.protocol.take_output()
         if output:
             self.bytes_sent_total += sum(map(len, output))
             self._transport.write(link.connection_id, output)
+        return bool(output)
 
     def _closed(self, link: Link, event: Closed, now: float) -> None:
         error = event.error

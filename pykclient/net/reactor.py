@@ -36,6 +36,7 @@ from pykclient.net.transport import (
     Listener,
     Offloaded,
     Received,
+    ReceivedInto,
 )
 from pykclient.net.workers import Workers
 
@@ -164,6 +165,11 @@ class Reactor:
                 if reading and connection.tls is not None:
                     self._unread[connection] = None
 
+    def read_into(self, connection_id: int, buffer: memoryview | None) -> None:
+        connection = self._connections.get(connection_id)
+        if connection is not None and connection.phase is not Phase.CLOSING:
+            connection.target = buffer
+
     def close(self, connection_id: int, *, after_sending: bool = False) -> None:
         connection = self._connections.get(connection_id)
         if connection is None:
@@ -172,6 +178,7 @@ class Reactor:
             self._drop(connection)
             return
         connection.phase = Phase.CLOSING
+        connection.target = None
         connection.reading = True
         self._dirty[connection] = None
         self._after(LINGER_S, partial(self._drop, connection))
@@ -360,8 +367,14 @@ class Reactor:
                 self._read(connection)
 
     def _read(self, connection: SocketConnection) -> None:
+        chunks: list[bytes] = []
         try:
-            chunks, ended, more = connection.read()
+            if connection.target is not None:
+                size, ended, more = connection.read_into_target()
+                if size:
+                    self._events.append(ReceivedInto(connection.connection_id, size))
+            else:
+                chunks, ended, more = connection.read()
         except KafkaConnectionError as error:
             self._fail(connection, error)
             return

@@ -58,6 +58,7 @@ class SocketConnection:
         "reading",
         "server_name",
         "sock",
+        "target",
         "tls",
         "unsent",
     )
@@ -78,6 +79,7 @@ class SocketConnection:
         self.reading = True
         self.handshake_wants_write = False
         self.unsent = 0
+        self.target: memoryview | None = None
         self._outgoing: deque[memoryview] = deque()
         self._read_size = READ_BYTES_MIN
         self._server_side = False
@@ -196,6 +198,29 @@ class SocketConnection:
                 return chunks, False, True  # The error comes again with the next read; the bytes would not.
             raise stream_failure(error, self.endpoint) from error
         return chunks, False, self.tls is not None
+
+    def read_into_target(self) -> tuple[int, bool, bool]:
+        """As ``read``, into the buffer that was offered for it: gives the number of bytes. A full one is let go."""
+        assert self.sock is not None, "open"
+        size = 0
+        recv_into = self.sock.recv_into
+        try:
+            while (target := self.target) is not None and size < READ_BYTES_PER_TURN:
+                room = target.nbytes
+                count = recv_into(target)
+                if not count:
+                    return size, True, False
+                size += count
+                self.target = None if count == room else target[count:]
+                if count < room and self.tls is None:
+                    return size, False, False
+        except _WANT:
+            return size, False, False
+        except OSError as error:
+            if size:
+                return size, False, True
+            raise stream_failure(error, self.endpoint) from error
+        return size, False, self.tls is not None
 
     def queue(self, data: Buffer | Sequence[Buffer]) -> None:
         """Keep bytes for ``flush``."""

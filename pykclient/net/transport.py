@@ -53,6 +53,14 @@ class Received:
 
 
 @dataclass(frozen=True, slots=True)
+class ReceivedInto:
+    """The next bytes are in the buffer given to ``read_into``: this many, after those reported before."""
+
+    connection_id: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Closed:
     """The connection is gone. Reported once per connection, never for one that we closed. ``error`` says why it
     broke, None for a clean end."""
@@ -70,7 +78,7 @@ class Offloaded:
     error: BaseException | None
 
 
-Event: TypeAlias = Accepted | Connected | Received | Closed | Offloaded
+Event: TypeAlias = Accepted | Connected | Received | ReceivedInto | Closed | Offloaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +128,11 @@ class Transport(Protocol):
 
     def set_reading(self, connection_id: int, reading: bool) -> None:
         """Stop or go on reading from a peer that sends faster than we work."""
+        ...
+
+    def read_into(self, connection_id: int, buffer: memoryview | None) -> None:
+        """Put the next bytes here, until it is full, and report them as ReceivedInto; None: no more. It is an offer: a
+        transport may report them as Received all the same. Holds until the next call or until the buffer is full."""
         ...
 
     def close(self, connection_id: int, *, after_sending: bool = False) -> None:

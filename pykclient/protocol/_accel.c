@@ -1,5 +1,5 @@
-/* The native twin of pure.py, pure_columns.py, pure_murmur2.py, pure_batches.py and batch_builder.append: same
- * arguments, same bytes, same errors.
+/* The native twin of pure.py, pure_columns.py, pure_runs.py, pure_murmur2.py, pure_batches.py and
+ * batch_builder.append: same arguments, same bytes, same errors.
  *
  * Stateless functions over buffers, and two value types for what is made per sent record. No length is used before it was compared with what remains, and whatever is
  * measured in a first pass is checked again while it is written, so that memory which another thread changes in between
@@ -15,6 +15,14 @@
 #include <stdint.h>
 #include <string.h>
 #include <structmember.h>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <nmmintrin.h>
+#define HARDWARE_CRC __attribute__((target("sse4.2")))
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
+#include <arm_acle.h>
+#define HARDWARE_CRC
+#endif
 
 #ifndef Py_T_OBJECT_EX
 #define Py_T_OBJECT_EX T_OBJECT_EX
@@ -39,6 +47,9 @@ typedef struct {
     Py_ssize_t slots[RECORD_SLOTS];
     PyTypeObject *open_batch;
     PyTypeObject *sent_record;
+    uint32_t crc_table[8][256]; /* constants: computed when the module is made, never changed */
+    uint32_t crc_shift[4][256]; /* what CRC_LANE_BYTES zero bytes make of each byte of a checksum */
+    int crc_in_hardware;
 } State;
 
 /* ---------------------------------------------------------------- varints */
@@ -75,6 +86,10 @@ does. */
 static inline const uint8_t *get_varint(const uint8_t *at, const uint8_t *end, int32_t *number)
 {
     uint32_t raw = 0;
+    if (at < end && *at < 0x80) { /* most lengths and deltas */
+        *number = (int32_t)((uint32_t)(*at >> 1) ^ (0u - (*at & 1u)));
+        return at + 1;
+    }
     for (int shift = 0; shift < 7 * VARINT_BYTES_MAX; shift += 7) {
         if (at >= end)
             return NULL;
@@ -91,6 +106,10 @@ static inline const uint8_t *get_varint(const uint8_t *at, const uint8_t *end, i
 static inline const uint8_t *get_varlong(const uint8_t *at, const uint8_t *end, int64_t *number)
 {
     uint64_t raw = 0;
+    if (at < end && *at < 0x80) {
+        *number = (int64_t)((uint64_t)(*at >> 1) ^ (UINT64_C(0) - (*at & 1u)));
+        return at + 1;
+    }
     for (int shift = 0; shift < 7 * VARLONG_BYTES_MAX; shift += 7) {
         if (at >= end)
             return NULL;
@@ -111,6 +130,131 @@ static inline int64_t add_wrapping(int64_t left, int64_t right)
 static inline int64_t subtract_wrapping(int64_t left, int64_t right)
 {
     return (int64_t)((uint64_t)left - (uint64_t)right);
+}
+
+/* ---------------------------------------------------------------- CRC-32C */
+
+#define CRC32C_POLYNOMIAL 0x82f63b78u
+#define CRC_LANE_BYTES 1024
+
+static uint32_t crc_software(const State *state, uint32_t crc, const uint8_t *at, Py_ssize_t size)
+{
+    const uint32_t(*table)[256] = state->crc_table;
+    for (; size >= 8; size -= 8, at += 8) {
+        crc ^= (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+        crc = table[7][crc & 0xff] ^ table[6][crc >> 8 & 0xff] ^ table[5][crc >> 16 & 0xff] ^ table[4][crc >> 24] ^
+              table[3][at[4]] ^ table[2][at[5]] ^ table[1][at[6]] ^ table[0][at[7]];
+    }
+    for (; size > 0; size--)
+        crc = table[0][(crc ^ *at++) & 0xff] ^ crc >> 8;
+    return crc;
+}
+
+#ifdef HARDWARE_CRC
+static inline uint64_t load_word(const uint8_t *at)
+{
+    uint64_t word;
+    memcpy(&word, at, 8);
+    return word;
+}
+
+#ifdef __x86_64__
+#define CRC_WORD(crc, word) (uint32_t) _mm_crc32_u64(crc, word)
+#define CRC_BYTE(crc, byte) _mm_crc32_u8(crc, byte)
+#else
+#define CRC_WORD(crc, word) __crc32cd(crc, word)
+#define CRC_BYTE(crc, byte) __crc32cb(crc, byte)
+#endif
+
+static inline uint32_t crc_shifted(const State *state, uint32_t crc)
+{
+    const uint32_t(*shift)[256] = state->crc_shift;
+    return shift[0][crc & 0xff] ^ shift[1][crc >> 8 & 0xff] ^ shift[2][crc >> 16 & 0xff] ^ shift[3][crc >> 24];
+}
+
+/* Three lanes at a time: the instruction takes three cycles, and one can begin in each of them. */
+HARDWARE_CRC static uint32_t crc_hardware(const State *state, uint32_t crc, const uint8_t *at, Py_ssize_t size)
+{
+    for (; size >= 3 * CRC_LANE_BYTES; size -= 3 * CRC_LANE_BYTES, at += 3 * CRC_LANE_BYTES) {
+        uint32_t second = 0, third = 0;
+        for (int i = 0; i < CRC_LANE_BYTES; i += 8) {
+            crc = CRC_WORD(crc, load_word(at + i));
+            second = CRC_WORD(second, load_word(at + CRC_LANE_BYTES + i));
+            third = CRC_WORD(third, load_word(at + 2 * CRC_LANE_BYTES + i));
+        }
+        crc = crc_shifted(state, crc_shifted(state, crc) ^ second) ^ third;
+    }
+    for (; size >= 8; size -= 8, at += 8)
+        crc = CRC_WORD(crc, load_word(at));
+    for (; size > 0; size--)
+        crc = CRC_BYTE(crc, *at++);
+    return crc;
+}
+#endif
+
+static uint32_t crc32c(const State *state, const uint8_t *at, Py_ssize_t size)
+{
+#ifdef HARDWARE_CRC
+    if (state->crc_in_hardware)
+        return ~crc_hardware(state, ~0u, at, size);
+#endif
+    return ~crc_software(state, ~0u, at, size);
+}
+
+static void prepare_crc(State *state)
+{
+    static const uint8_t zeros[CRC_LANE_BYTES];
+    for (uint32_t i = 0; i < 256; i++) {
+        uint32_t crc = i;
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc & 1 ? crc >> 1 ^ CRC32C_POLYNOMIAL : crc >> 1;
+        state->crc_table[0][i] = crc;
+    }
+    for (int i = 1; i < 8; i++)
+        for (int j = 0; j < 256; j++) {
+            uint32_t before = state->crc_table[i - 1][j];
+            state->crc_table[i][j] = state->crc_table[0][before & 0xff] ^ before >> 8;
+        }
+    /* Linear: the shift of a byte is the sum of the shifts of its bits. */
+    for (int i = 0; i < 4; i++)
+        for (int bit = 0; bit < 8; bit++) {
+            uint32_t moved = crc_software(state, 1u << (8 * i + bit), zeros, CRC_LANE_BYTES);
+            for (int j = 1 << bit; j < 256; j++)
+                if (j >> bit & 1)
+                    state->crc_shift[i][j] ^= moved;
+        }
+#if defined(__x86_64__) && defined(HARDWARE_CRC)
+    state->crc_in_hardware = __builtin_cpu_supports("sse4.2");
+#elif defined(HARDWARE_CRC)
+    state->crc_in_hardware = 1;
+#endif
+}
+
+/* ---------------------------------------------------------------- big-endian numbers */
+
+static inline int32_t load_int32(const uint8_t *at)
+{
+    return (int32_t)((uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | (uint32_t)at[3]);
+}
+
+static inline void store_int32(uint8_t *at, int32_t number)
+{
+    uint32_t raw = (uint32_t)number;
+    at[0] = (uint8_t)(raw >> 24);
+    at[1] = (uint8_t)(raw >> 16);
+    at[2] = (uint8_t)(raw >> 8);
+    at[3] = (uint8_t)raw;
+}
+
+static inline int64_t load_int64(const uint8_t *at)
+{
+    return (int64_t)((uint64_t)(uint32_t)load_int32(at) << 32 | (uint32_t)load_int32(at + 4));
+}
+
+static inline void store_int64(uint8_t *at, int64_t number)
+{
+    store_int32(at, (int32_t)((uint64_t)number >> 32));
+    store_int32(at + 4, (int32_t)(uint32_t)(uint64_t)number);
 }
 
 /* ---------------------------------------------------------------- one encoded record */
@@ -256,6 +400,108 @@ static inline void release_bytes(Py_buffer *view)
 {
     if (view->obj != NULL)
         PyBuffer_Release(view);
+}
+
+/* ---------------------------------------------------------------- batches one after the other */
+
+enum { COMPRESSION_MASK = 0x07, LOG_APPEND_TIME = 0x08, TRANSACTIONAL = 0x10, CONTROL = 0x20 };
+
+typedef struct {
+    int64_t base_offset, base_timestamp, max_timestamp;
+    int32_t size, leader_epoch, last_offset_delta, count;
+    uint32_t crc;
+    int16_t attributes;
+} Batch;
+
+/* The header of a whole v2 batch with sane offsets. 0 for anything else: that is for batch_header.read_header to judge,
+which knows all formats and all errors. */
+static int get_batch(const uint8_t *at, const uint8_t *end, Batch *batch)
+{
+    if (end - at < BATCH_HEADER_BYTES)
+        return 0;
+    int32_t length = load_int32(at + 8);
+    if (length < BATCH_HEADER_BYTES - 12 || length > end - at - 12 || length > INT32_MAX - 12 || at[16] != 2)
+        return 0;
+    batch->base_offset = load_int64(at);
+    batch->size = length + 12;
+    batch->leader_epoch = load_int32(at + 12);
+    batch->crc = (uint32_t)load_int32(at + 17);
+    batch->attributes = (int16_t)((uint16_t)at[21] << 8 | at[22]);
+    batch->last_offset_delta = load_int32(at + 23);
+    batch->base_timestamp = load_int64(at + 27);
+    batch->max_timestamp = load_int64(at + 35);
+    batch->count = load_int32(at + 57);
+    return batch->base_offset >= 0 && batch->base_offset <= INT64_MAX / 2 && batch->last_offset_delta >= 0;
+}
+
+typedef struct {
+    const uint8_t *start, *end; /* the buffer */
+    const uint8_t *first, *at;  /* the run: where it begins, and how far it goes */
+    int64_t from_offset, end_offset;
+    int check_crc, with_transactions;
+    int64_t next_offset;
+    int32_t leader_epoch;
+    int append_time; /* LOG_APPEND_TIME; -1 before the first batch */
+} Run;
+
+/* The next batch if it can be decoded as it lies there: not compressed, no markers, all of it wanted, intact. */
+static int next_in_run(const State *state, const Run *run, const uint8_t *at, Batch *batch)
+{
+    if (!get_batch(at, run->end, batch) || batch->attributes & (COMPRESSION_MASK | CONTROL) ||
+        (batch->attributes & TRANSACTIONAL && !run->with_transactions) ||
+        batch->base_offset + batch->last_offset_delta >= run->end_offset ||
+        (run->append_time >= 0 && run->append_time != ((batch->attributes & LOG_APPEND_TIME) != 0)) ||
+        batch->count < 0 || batch->count > (batch->size - BATCH_HEADER_BYTES) / RECORD_BYTES_MIN)
+        return 0;
+    return !run->check_crc || crc32c(state, at + 21, batch->size - 21) == batch->crc;
+}
+
+/* The run goes on behind this batch. */
+static void pass_batch(Run *run, const uint8_t *at, const Batch *batch)
+{
+    run->at = at + batch->size;
+    run->next_offset = batch->base_offset + batch->last_offset_delta + 1;
+    run->leader_epoch = batch->leader_epoch;
+    run->append_time = (batch->attributes & LOG_APPEND_TIME) != 0;
+}
+
+static int open_run(PyObject *buffer, PyObject *position, Py_buffer *view, Run *run)
+{
+    Py_ssize_t at, size;
+    const uint8_t *data;
+    *run = (Run){0};
+    if (get_size(position, &at) < 0 || get_bytes(buffer, view, &data, &size) < 0)
+        return -1;
+    if (at < 0 || at > size) {
+        release_bytes(view);
+        PyErr_Format(PyExc_ValueError, "position %zd is outside the buffer", at);
+        return -1;
+    }
+    run->start = data;
+    run->end = data + size;
+    run->first = run->at = data + at;
+    run->leader_epoch = -1;
+    run->append_time = -1;
+    return 0;
+}
+
+/* See pure_runs.skip_batches. */
+static PyObject *skip_batches(PyObject *module, PyObject *const *args, Py_ssize_t argument_count)
+{
+    Py_buffer view;
+    Run run;
+    Batch batch;
+    if (check_arguments("skip_batches", argument_count, 2, 2) < 0 || open_run(args[0], args[1], &view, &run) < 0)
+        return NULL;
+    int64_t next_offset = -1;
+    while (get_batch(run.at, run.end, &batch)) {
+        pass_batch(&run, run.at, &batch);
+        if (run.next_offset > next_offset)
+            next_offset = run.next_offset;
+    }
+    Py_ssize_t position = run.at - run.start;
+    release_bytes(&view);
+    return Py_BuildValue("(nLi)", position, (long long)next_offset, (int)run.leader_epoch);
 }
 
 /* ---------------------------------------------------------------- encoding from Python objects */
@@ -596,6 +842,100 @@ failed:
     return NULL;
 }
 
+/* All records of one batch of a run; -1 with an error set, 1 when a record is malformed. */
+static int decode_run_batch(State *state, Shared *shared, const uint8_t *at, const Batch *batch, int64_t from_offset,
+                            PyObject *records)
+{
+    const uint8_t *end = at + batch->size;
+    at += BATCH_HEADER_BYTES;
+    for (int32_t i = 0; i < batch->count; i++) {
+        RecordView record;
+        at = get_record(at, end, &record);
+        if (at == NULL)
+            return 1;
+        int64_t offset = add_wrapping(batch->base_offset, record.offset_delta);
+        if (offset < from_offset)
+            continue;
+        int64_t timestamp = batch->attributes & LOG_APPEND_TIME
+                                ? batch->max_timestamp
+                                : add_wrapping(batch->base_timestamp, record.timestamp_delta);
+        PyObject *object = make_record(state, shared, &record, at, offset, timestamp);
+        if (object == NULL)
+            return -1;
+        int failed = PyList_Append(records, object);
+        Py_DECREF(object);
+        if (failed < 0)
+            return -1;
+    }
+    return at != end;
+}
+
+/* See pure_runs.decode_batches. */
+static PyObject *decode_batches(PyObject *module, PyObject *const *args, Py_ssize_t argument_count)
+{
+    State *state = PyModule_GetState(module);
+    long long from_offset, records_max;
+    Py_buffer view;
+    Run run;
+    Batch batch;
+    if (check_arguments("decode_batches", argument_count, 9, 9) < 0 || get_int64(args[2], &from_offset) < 0 ||
+        get_int64(args[3], &records_max) < 0)
+        return NULL;
+    if (!PyTuple_Check(args[8]) || PyTuple_GET_SIZE(args[8]) != 2) {
+        PyErr_SetString(PyExc_TypeError, "timestamp_types must be a tuple of two");
+        return NULL;
+    }
+    if (open_run(args[0], args[1], &view, &run) < 0)
+        return NULL;
+    run.end_offset = INT64_MAX;
+    run.check_crc = args[4] == Py_True;
+    run.with_transactions = args[5] == Py_True;
+    /* How far it goes, and all checksums, without the GIL. */
+    int64_t count = 0;
+    Py_BEGIN_ALLOW_THREADS while (next_in_run(state, &run, run.at, &batch) && batch.count <= records_max - count)
+    {
+        count += batch.count;
+        pass_batch(&run, run.at, &batch);
+        run.append_time = -1; /* may change from batch to batch */
+    }
+    Py_END_ALLOW_THREADS const uint8_t *until = run.at;
+    PyObject *result = NULL, *epoch = NULL, *records = PyList_New(0);
+    Shared shared = {args[6], args[7], NULL, NULL, NULL, 0};
+    run.at = run.first;
+    run.next_offset = run.leader_epoch = -1;
+    while (records != NULL && run.at < until) {
+        /* Checked again: the memory may have changed. */
+        if (!get_batch(run.at, until, &batch))
+            break;
+        if (epoch == NULL || batch.leader_epoch != run.leader_epoch) {
+            Py_XSETREF(epoch, batch.leader_epoch < 0 ? Py_NewRef(Py_None) : PyLong_FromLong(batch.leader_epoch));
+            if (epoch == NULL)
+                goto done;
+        }
+        shared.leader_epoch = epoch;
+        shared.timestamp_type = PyTuple_GET_ITEM(args[8], (batch.attributes & LOG_APPEND_TIME) != 0);
+        Py_ssize_t before = PyList_GET_SIZE(records);
+        int malformed = decode_run_batch(state, &shared, run.at, &batch, from_offset, records);
+        if (malformed < 0)
+            goto done;
+        if (malformed) {
+            if (PyList_SetSlice(records, before, PyList_GET_SIZE(records), NULL) < 0)
+                goto done;
+            break;
+        }
+        pass_batch(&run, run.at, &batch);
+    }
+    if (records != NULL)
+        result = Py_BuildValue("(OnLi)", records, (Py_ssize_t)(run.at - run.start), (long long)run.next_offset,
+                               (int)run.leader_epoch);
+done:
+    Py_XDECREF(shared.timestamp);
+    Py_XDECREF(epoch);
+    Py_XDECREF(records);
+    release_bytes(&view);
+    return result;
+}
+
 /* ---------------------------------------------------------------- decoding to columns */
 
 enum {
@@ -762,8 +1102,40 @@ static void set_sink(Sink *sink, uint8_t *offsets, uint8_t *data, uint8_t *valid
     *sink = (Sink){offsets, data, validity, row, row + more_rows, used, used + more};
 }
 
-/* Grows the arrays, writes into them with the GIL released, and undoes the growth when anything fails. */
-static int append_section(const Section *section, const Totals *totals, PyObject *arrays, int64_t rows)
+static void batch_section(const uint8_t *at, const Batch *batch, int64_t from_offset, int with_headers,
+                          Section *section)
+{
+    *section = (Section){at + BATCH_HEADER_BYTES,
+                         at + batch->size,
+                         batch->count,
+                         batch->base_offset,
+                         batch->base_timestamp,
+                         batch->max_timestamp,
+                         from_offset,
+                         (batch->attributes & LOG_APPEND_TIME) != 0,
+                         with_headers};
+}
+
+/* `fill` for all batches of a run. */
+static int fill_run(const Run *run, int with_headers, uint8_t *const *arrays, Sink *key, Sink *value, Sink *name,
+                    Sink *content)
+{
+    for (const uint8_t *at = run->first; at < run->at;) {
+        Batch batch;
+        Section section;
+        if (!get_batch(at, run->at, &batch))
+            return -1;
+        batch_section(at, &batch, run->from_offset, with_headers, &section);
+        if (fill(&section, arrays, key, value, name, content) < 0)
+            return -1;
+        at += batch.size;
+    }
+    return 0;
+}
+
+/* Grows the arrays, writes a section (or all of a run) into them with the GIL released, and undoes the growth when
+anything fails. */
+static int append_section(const Section *section, const Run *run, const Totals *totals, PyObject *arrays, int64_t rows)
 {
     int array_count = section->with_headers ? ARRAYS : ARRAYS_WITHOUT_HEADERS;
     Py_ssize_t before[ARRAYS], after[ARRAYS], sizes[ARRAYS] = {0};
@@ -814,7 +1186,9 @@ static int append_section(const Section *section, const Totals *totals, PyObject
         set_sink(&content, memory[CONTENT_OFFSETS], memory[CONTENT_DATA], memory[CONTENT_VALIDITY], headers,
                  totals->headers, sizes[CONTENT_DATA], totals->content_bytes);
     }
-    Py_BEGIN_ALLOW_THREADS failed = fill(section, memory, &key, &value, &name, &content);
+    Py_BEGIN_ALLOW_THREADS failed =
+        run == NULL ? fill(section, memory, &key, &value, &name, &content)
+                    : fill_run(run, section->with_headers, memory, &key, &value, &name, &content);
     if (failed == 0 && (key.row != key.row_limit || key.used != key.limit || value.used != value.limit ||
                         name.row != name.row_limit || content.used != content.limit))
         failed = -1;
@@ -887,11 +1261,67 @@ static PyObject *append_columns(PyObject *module, PyObject *const *args, Py_ssiz
         raise_malformed(state, malformed);
         goto done;
     }
-    if (check_end(state, stopped, section.end) < 0 || append_section(&section, &totals, args[7], rows) < 0)
+    if (check_end(state, stopped, section.end) < 0 || append_section(&section, NULL, &totals, args[7], rows) < 0)
         goto done;
     result = Py_BuildValue("(LLLLL)", (long long)totals.rows, (long long)totals.key_nulls,
                            (long long)totals.value_nulls, (long long)totals.headers, (long long)totals.content_nulls);
 done:
+    release_bytes(&view);
+    return result;
+}
+
+static inline int64_t total_bytes(const Totals *totals)
+{
+    return totals->key_bytes + totals->value_bytes + totals->name_bytes + totals->content_bytes;
+}
+
+/* Goes on with a run while batches are plain, whole, intact and within the limits. */
+static void measure_run(const State *state, Run *run, int with_headers, int64_t rows_max, int64_t bytes_max,
+                        Totals *totals)
+{
+    Batch batch;
+    while (next_in_run(state, run, run->at, &batch)) {
+        Section section;
+        Totals more = *totals;
+        const uint8_t *stopped = NULL;
+        batch_section(run->at, &batch, run->from_offset, with_headers, &section);
+        if (measure(&section, &more, &stopped) >= 0 || stopped != section.end || more.rows > rows_max ||
+            total_bytes(&more) > bytes_max)
+            return;
+        *totals = more;
+        pass_batch(run, run->at, &batch);
+    }
+}
+
+/* See pure_runs.append_batches. */
+static PyObject *append_batches(PyObject *module, PyObject *const *args, Py_ssize_t argument_count)
+{
+    State *state = PyModule_GetState(module);
+    long long from_offset, end_offset, rows_max, bytes_max, rows;
+    Py_buffer view;
+    Run run;
+    if (check_arguments("append_batches", argument_count, 10, 10) < 0 || get_int64(args[2], &from_offset) < 0 ||
+        get_int64(args[3], &end_offset) < 0 || get_int64(args[4], &rows_max) < 0 ||
+        get_int64(args[5], &bytes_max) < 0 || get_int64(args[8], &rows) < 0 || check_arrays(args[9]) < 0)
+        return NULL;
+    if (rows < 0 || rows > INT32_MAX)
+        return PyErr_Format(PyExc_ValueError, "the arrays do not hold %lld rows", rows);
+    if (open_run(args[0], args[1], &view, &run) < 0)
+        return NULL;
+    run.from_offset = from_offset;
+    run.end_offset = end_offset;
+    run.check_crc = args[6] == Py_True;
+    run.with_transactions = args[7] == Py_True;
+    run.next_offset = -1;
+    Totals totals = {0};
+    Section section = {.with_headers = PyTuple_GET_SIZE(args[9]) == ARRAYS};
+    Py_BEGIN_ALLOW_THREADS measure_run(state, &run, section.with_headers, rows_max, bytes_max, &totals);
+    Py_END_ALLOW_THREADS PyObject *result = NULL;
+    if (append_section(&section, &run, &totals, args[9], rows) == 0)
+        result =
+            Py_BuildValue("(nLiiLLLLL)", (Py_ssize_t)(run.at - run.start), (long long)run.next_offset,
+                          (int)run.leader_epoch, run.append_time, (long long)totals.rows, (long long)totals.key_nulls,
+                          (long long)totals.value_nulls, (long long)totals.headers, (long long)totals.content_nulls);
     release_bytes(&view);
     return result;
 }
@@ -1454,31 +1884,6 @@ done:
 
 /* ---------------------------------------------------------------- a batch under construction */
 
-static inline int32_t load_int32(const uint8_t *at)
-{
-    return (int32_t)((uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | (uint32_t)at[3]);
-}
-
-static inline void store_int32(uint8_t *at, int32_t number)
-{
-    uint32_t raw = (uint32_t)number;
-    at[0] = (uint8_t)(raw >> 24);
-    at[1] = (uint8_t)(raw >> 16);
-    at[2] = (uint8_t)(raw >> 8);
-    at[3] = (uint8_t)raw;
-}
-
-static inline int64_t load_int64(const uint8_t *at)
-{
-    return (int64_t)((uint64_t)(uint32_t)load_int32(at) << 32 | (uint32_t)load_int32(at + 4));
-}
-
-static inline void store_int64(uint8_t *at, int64_t number)
-{
-    store_int32(at, (int32_t)((uint64_t)number >> 32));
-    store_int32(at + 4, (int32_t)(uint32_t)(uint64_t)number);
-}
-
 /* A record of bytes (or None) and no headers is measured and written in place; -1 does not fit, -2 is for the general
 way. */
 static Py_ssize_t append_plain(uint8_t *batch, Py_ssize_t limit, Py_ssize_t position, int64_t delta, int32_t index,
@@ -1989,6 +2394,27 @@ done:
     return view;
 }
 
+/* ---------------------------------------------------------------- memory */
+
+/* See pure.resize; here nothing is written to memory that will be overwritten anyway. */
+static PyObject *resize(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    Py_ssize_t size;
+    if (check_arguments("resize", count, 2, 2) < 0 || get_size(args[1], &size) < 0)
+        return NULL;
+    if (!PyByteArray_CheckExact(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "the buffer must be a bytearray");
+        return NULL;
+    }
+    if (size < 0) {
+        PyErr_SetString(PyExc_ValueError, "the size is negative");
+        return NULL;
+    }
+    if (PyByteArray_Resize(args[0], size) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 /* ---------------------------------------------------------------- the module */
 
 #define FAST(name) {#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL, NULL}
@@ -1996,7 +2422,8 @@ done:
 static PyMethodDef methods[] = {
     FAST(encode_records), FAST(decode_records), FAST(append_columns), FAST(encode_columns),
     FAST(murmur2_column), FAST(group_rows),     FAST(append_record),  FAST(append_to),
-    FAST(append_direct),  {"murmur2", murmur2, METH_O, NULL},         {NULL, NULL, 0, NULL}};
+    FAST(append_direct),  FAST(skip_batches),   FAST(decode_batches), FAST(append_batches),
+    FAST(resize),         {"murmur2", murmur2, METH_O, NULL},         {NULL, NULL, 0, NULL}};
 
 static PyObject *import_from(const char *module_name, const char *name)
 {
@@ -2060,6 +2487,7 @@ static int module_exec(PyObject *module)
         return -1;
     }
     state->consumer_record = (PyTypeObject *)record;
+    prepare_crc(state);
     if (find_slots(state) < 0)
         return -1;
     state->open_batch = add_type(module, &open_batch_spec);

@@ -39,6 +39,33 @@ def append_columns(
     arrays: tuple[bytearray, ...],
     /,
 ) -> tuple[int, int, int, int, int]: ...
+def resize(buffer: bytearray, size: int, /) -> None: ...
+def skip_batches(buffer: Buffer, position: int, /) -> tuple[int, int, int]: ...
+def decode_batches(
+    buffer: Buffer,
+    position: int,
+    from_offset: int,
+    records_max: int,
+    check_crc: bool,
+    with_transactions: bool,
+    topic: str,
+    partition: int,
+    timestamp_types: tuple[TimestampType, TimestampType],
+    /,
+) -> tuple[list[ConsumerRecord[bytes | None, bytes | None]], int, int, int]: ...
+def append_batches(
+    buffer: Buffer,
+    position: int,
+    from_offset: int,
+    end_offset: int,
+    rows_max: int,
+    bytes_max: int,
+    check_crc: bool,
+    with_transactions: bool,
+    row_count: int,
+    arrays: tuple[bytearray, ...],
+    /,
+) -> tuple[int, int, int, int, int, int, int, int, int]: ...
 def encode_columns(
     key: InputColumn | None,
     value: InputColumn | None,

@@ -64,6 +64,43 @@ class Implementation(Protocol):
     ) -> tuple[int, int, int, int, int]:
         """See ``pure_columns.append_columns``."""
 
+    def resize(self, buffer: bytearray, size: int, /) -> None:
+        """See ``pure.resize``."""
+
+    def skip_batches(self, buffer: Buffer, position: int, /) -> tuple[int, int, int]:
+        """See ``pure_runs.skip_batches``."""
+
+    def decode_batches(
+        self,
+        buffer: Buffer,
+        position: int,
+        from_offset: int,
+        records_max: int,
+        check_crc: bool,
+        with_transactions: bool,
+        topic: str,
+        partition: int,
+        timestamp_types: tuple[TimestampType, TimestampType],
+        /,
+    ) -> tuple[list[ConsumerRecord[bytes | None, bytes | None]], int, int, int]:
+        """See ``pure_runs.decode_batches``."""
+
+    def append_batches(
+        self,
+        buffer: Buffer,
+        position: int,
+        from_offset: int,
+        end_offset: int,
+        rows_max: int,
+        bytes_max: int,
+        check_crc: bool,
+        with_transactions: bool,
+        row_count: int,
+        arrays: tuple[bytearray, ...],
+        /,
+    ) -> tuple[int, int, int, int, int, int, int, int, int]:
+        """See ``pure_runs.append_batches``."""
+
     def encode_columns(
         self,
         key: InputColumn | None,

@@ -8,6 +8,7 @@ nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,6 +19,20 @@ from pykclient.protocol.buffers import Buffer
 from pykclient.protocol.compression import DECOMPRESSED_BYTES_MAX
 from pykclient.protocol.records import OFFSET_MIN, encode_batch, read_header, records_section
 from pykclient.types import TimestampType
+
+OFFSET_MAX = 2**63 - 1
+COLUMN_BYTES_MAX = 2**31 - 1
+_TIMESTAMP_TYPES = (TimestampType.CREATE_TIME, TimestampType.LOG_APPEND_TIME)
+
+
+class AppendedRun(NamedTuple):
+    """Batches that were appended: where in the buffer the next one begins, the offset to read on from and the leader
+    epoch (-1 when there were none), and the rows."""
+
+    position: int
+    next_offset: int
+    leader_epoch: int
+    row_count: int
 
 
 def _first_offset() -> bytearray:
@@ -87,7 +102,7 @@ class Columns:
         section = records_section(buffer, header, bytes_max=bytes_max)
         append_time = header.max_timestamp if header.timestamp_type is TimestampType.LOG_APPEND_TIME else None
         try:
-            rows, key_nulls, value_nulls, header_count, header_nulls = accel.active.append_columns(
+            added = accel.active.append_columns(
                 section,
                 header.record_count,
                 header.base_offset,
@@ -99,14 +114,48 @@ class Columns:
             )
         except OverflowError:
             raise UsageError("one column cannot hold more than 2 GiB; begin new columns") from None
+        self._count(added, header.timestamp_type)
+        return added[0]
+
+    def append_batches(
+        self,
+        buffer: Buffer,
+        position: int,
+        *,
+        from_offset: int,
+        end_offset: int = OFFSET_MAX,
+        rows_max: int,
+        bytes_max: int = COLUMN_BYTES_MAX,
+        check_crc: bool = True,
+        with_transactions: bool = True,
+    ) -> AppendedRun:
+        """Decode all batches from ``position`` on that need no special care, in one go; see ``pure_runs``. None of them
+        has to: ``append_batch`` takes the one in front of which this ends, or says what is wrong with it."""
+        end, next_offset, leader_epoch, append_time, *added = accel.active.append_batches(
+            buffer,
+            position,
+            from_offset,
+            end_offset,
+            rows_max,
+            min(bytes_max, COLUMN_BYTES_MAX - self.size_bytes),
+            check_crc,
+            with_transactions,
+            self.row_count,
+            self._arrays(),
+        )
+        if append_time >= 0:
+            self._count(added, _TIMESTAMP_TYPES[append_time])
+        return AppendedRun(end, next_offset, leader_epoch, added[0])
+
+    def _count(self, added: Sequence[int], timestamp_type: int) -> None:
+        rows, key_nulls, value_nulls, headers, header_nulls = added
         self.row_count += rows
         self.key.null_count += key_nulls
         self.value.null_count += value_nulls
-        self.timestamp_types += bytes((header.timestamp_type & 0xFF,)) * rows
+        self.timestamp_types += bytes((timestamp_type & 0xFF,)) * rows
         if self.headers is not None:
-            self.headers.count += header_count
+            self.headers.count += headers
             self.headers.value.null_count += header_nulls
-        return rows
 
     def _arrays(self) -> tuple[bytearray, ...]:
         key, value, headers = self.key, self.value, self.headers
@@ -208,6 +257,7 @@ def group_rows(partitions: Buffer, partition_count: int) -> tuple[bytearray, lis
 
 
 __all__ = [
+    "AppendedRun",
     "BinaryColumn",
     "Columns",
     "EncodedRows",

@@ -50,6 +50,18 @@ def wrap_int64(number: int) -> int:
     return (number + 2**63 & 2**64 - 1) - 2**63
 
 
+def resize(buffer: bytearray, size: int) -> None:
+    """Make it so long; what is in the part that is new may be anything."""
+    if not isinstance(buffer, bytearray):
+        raise TypeError("the buffer must be a bytearray")
+    if size < 0:
+        raise ValueError("the size is negative")
+    if size < len(buffer):
+        del buffer[size:]
+    else:
+        buffer.extend(bytes(size - len(buffer)))
+
+
 # --- varints
 
 

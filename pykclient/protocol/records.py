@@ -9,6 +9,7 @@ freed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from pykclient.errors import CorruptRecordError
 from pykclient.protocol import accel, legacy_records
@@ -42,6 +43,7 @@ from pykclient.types import ConsumerRecord, TimestampType
 RECORD_OVERHEAD_BYTES_MAX = 36
 """More than any record adds to its key, value and headers."""
 OFFSET_MIN = -(2**63)
+_TIMESTAMP_TYPES = (TimestampType.CREATE_TIME, TimestampType.LOG_APPEND_TIME)
 
 ConsumerRecords = list[ConsumerRecord["bytes | None", "bytes | None"]]
 
@@ -196,6 +198,42 @@ def decode_batch(
     )
 
 
+class DecodedRun(NamedTuple):
+    """Records of some batches; where in the buffer the next one begins, the offset to read on from, the leader epoch
+    (-1: unknown)."""
+
+    records: ConsumerRecords
+    position: int
+    next_offset: int
+    leader_epoch: int
+
+
+def decode_batches(
+    buffer: Buffer,
+    position: int,
+    topic: str,
+    partition: int,
+    *,
+    from_offset: int = OFFSET_MIN,
+    records_max: int,
+    check_crc: bool = True,
+    with_transactions: bool = True,
+) -> DecodedRun:
+    """All batches from ``position`` on that need no special care and hold ``records_max`` records at most together, in
+    one go; see ``pure_runs``. ``decode_batch`` takes the one in front of which this ends."""
+    return DecodedRun(
+        *accel.active.decode_batches(
+            buffer, position, from_offset, records_max, check_crc, with_transactions, topic, partition, _TIMESTAMP_TYPES
+        )
+    )
+
+
+def skip_batches(buffer: Buffer, position: int) -> tuple[int, int, int]:
+    """Over the headers of batches: where the next one begins, the offset to read on from, the leader epoch (-1: none).
+    Ends, without an error, in front of what is old, cut off or senseless."""
+    return accel.active.skip_batches(buffer, position)
+
+
 def decode_all(
     buffer: Buffer,
     topic: str,
@@ -233,12 +271,14 @@ __all__ = [
     "CompressionType",
     "ConsumerRecords",
     "CorruptRecordError",
+    "DecodedRun",
     "Record",
     "batch_attributes",
     "build_batch",
     "check_batch",
     "decode_all",
     "decode_batch",
+    "decode_batches",
     "decrement_sequence",
     "encode_batch",
     "increment_sequence",
@@ -252,4 +292,5 @@ __all__ = [
     "record_size",
     "record_size_upper_bound",
     "records_section",
+    "skip_batches",
 ]

@@ -2,7 +2,7 @@
 
 Owns: cutting a byte stream into frames, request headers (version 1 and 2) and response headers (0 and 1), whole
 requests and responses ready to send. Functions are pure; a `FrameSplitter` belongs to one connection and its thread.
-Must never hold more of a frame than has arrived, nor start on one larger than allowed, and must let nothing but
+Must never hold much more of a frame than has arrived, nor start on one larger than allowed, and must let nothing but
 ProtocolError out for bytes from the other side.
 """
 
@@ -12,12 +12,17 @@ from struct import Struct
 from typing import NamedTuple
 
 from pykclient.errors import FrameTooLarge, ProtocolError
+from pykclient.protocol import accel
 from pykclient.protocol.messages import api
 from pykclient.protocol.primitives import DECODE_ERRORS, Buffer, encode_nullable_string, read_nullable_string
 from pykclient.protocol.structs import Message, read_unknown_tags, write_parts
 
 FRAME_BYTES_MAX = 100 * 1024 * 1024  # The broker's own default for requests, and enough for any fetch response.
 WHOLE_PART_BYTES = 64 * 1024  # Parts from this size on are sent as they are; smaller ones are joined first.
+# From this many missing bytes on, a frame is worth being received in its place.
+ROOM_BYTES_MIN = 32 * 1024
+# Memory is laid out for this much of a frame at once, and for more only in proportion to what has arrived.
+ROOM_BYTES_MAX = 4 * 1024 * 1024
 
 _INT32 = Struct(">i")
 _REQUEST_START = Struct(">ihhi")
@@ -97,18 +102,54 @@ class FrameSplitter:
     raised or lowered between frames (a connection that is not yet authenticated deserves little memory).
     """
 
-    __slots__ = ("_missing", "_partial", "_size_bytes", "bytes_max")
+    __slots__ = ("_held", "_missing", "_partial", "_size_bytes", "bytes_max")
 
     def __init__(self, bytes_max: int = FRAME_BYTES_MAX) -> None:
         self.bytes_max = bytes_max
         self._size_bytes = b""  # The size field, while it is not complete.
-        self._partial: bytearray | None = None  # The frame, while it is not complete.
+        self._partial: bytearray | None = None  # The frame, while it is not complete; may have room at its end.
+        self._held = 0
         self._missing = 0
 
     @property
     def buffered_bytes(self) -> int:
         """What is held of an unfinished frame."""
-        return len(self._size_bytes) + (0 if self._partial is None else len(self._partial))
+        return len(self._size_bytes) + (0 if self._partial is None else self._held)
+
+    def room(self) -> memoryview | None:
+        """Where the next bytes of an unfinished frame may be received directly (tell `filled` how many were), None when
+        they are not worth it. Given up by the next call of any method."""
+        partial, held = self._partial, self._held
+        if partial is None or self._missing < ROOM_BYTES_MIN:
+            return None
+        if held == len(partial):
+            accel.active.resize(partial, min(held + self._missing, max(ROOM_BYTES_MAX, 2 * held)))
+        return memoryview(partial)[held:]
+
+    def filled(self, size: int) -> list[Buffer]:
+        """The frame that this many bytes in the `room` complete, if they do."""
+        assert self._partial is not None, "there was room"
+        assert size <= len(self._partial) - self._held, "no more than that"
+        self._held += size
+        self._missing -= size
+        return self._finished()
+
+    def _finished(self) -> list[Buffer]:
+        partial = self._partial
+        if self._missing or partial is None:
+            return []
+        self._partial = None
+        return [partial]
+
+    def _add(self, partial: bytearray, data: bytes | memoryview) -> None:
+        if self._held == len(partial):
+            partial += data
+        else:
+            place = min(len(data), len(partial) - self._held)
+            partial[self._held : self._held + place] = data[:place]
+            partial += data[place:]
+        self._held += len(data)
+        self._missing -= len(data)
 
     def feed(self, data: bytes) -> list[Buffer]:
         """The frames that `data` completes, in order."""
@@ -116,12 +157,10 @@ class FrameSplitter:
         position = 0
         if self._partial is not None:
             position = min(self._missing, len(data))
-            self._partial += data if position == len(data) else memoryview(data)[:position]
-            self._missing -= position
-            if self._missing:
+            self._add(self._partial, data if position == len(data) else memoryview(data)[:position])
+            frames = self._finished()
+            if not frames:
                 return frames
-            frames.append(self._partial)
-            self._partial = None
         elif self._size_bytes:
             data = self._size_bytes + data
             self._size_bytes = b""
@@ -131,6 +170,7 @@ class FrameSplitter:
             end = position + size
             if end > len(data):
                 self._partial = bytearray(memoryview(data)[position:])
+                self._held = len(self._partial)
                 self._missing = end - len(data)
                 return frames
             frames.append(data[position:end])

@@ -202,6 +202,8 @@ class SimTransport:
 
     def set_reading(self, connection_id: int, reading: bool) -> None: ...
 
+    def read_into(self, connection_id: int, buffer: memoryview | None) -> None: ...
+
     def close(self, connection_id: int, *, after_sending: bool = False) -> None:
         end = self.ends.pop(connection_id, None)
         if end is not None:

@@ -192,6 +192,8 @@ class FakeCluster:
 
     def set_reading(self, connection_id: int, reading: bool) -> None: ...
 
+    def read_into(self, connection_id: int, buffer: memoryview | None) -> None: ...
+
     # ---- for tests ----
 
     def next_at(self) -> float:

@@ -4,8 +4,10 @@ between them is never silent."""
 from __future__ import annotations
 
 import array
+import contextlib
 import dataclasses
 import os
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -20,7 +22,10 @@ from pykclient.errors import CorruptRecordError
 from pykclient.protocol import accel, pure_twin
 from pykclient.protocol.accel import Implementation
 from pykclient.protocol.batch_builder import begin
+from pykclient.protocol.batch_header import patch_crc
 from pykclient.protocol.columns import Columns, HeaderColumns, InputColumn, InputHeaders
+from pykclient.protocol.compression import CompressionType
+from pykclient.protocol.records import encode_batch
 from pykclient.types import ConsumerRecord, TimestampType
 
 PURE = cast(Implementation, pure_twin)
@@ -82,16 +87,6 @@ def test_both_encode_the_same_bytes_and_read_them_back(rows: list[Any], base: in
         assert [record.timestamp for record in found] == [row[0] for row in rows]
 
 
-@needs_native
-@settings(max_examples=100, deadline=None)
-@given(rows=rows, data=st.data())
-def test_offset_gaps_are_encoded_alike(rows: list[Any], data: st.DataObject) -> None:
-    deltas = data.draw(
-        st.lists(st.integers(-(2**31) - 1, 2**31), min_size=max(0, len(rows) - 1), max_size=len(rows) + 1)
-    )
-    assert outcome(PURE.encode_records, rows, 0, deltas) == outcome(native().encode_records, rows, 0, deltas)
-
-
 mutation = st.tuples(st.integers(0, 400), st.integers(0, 255), st.sampled_from(["set", "drop", "add"]))
 
 
@@ -106,6 +101,122 @@ def mutate(section: bytes, changes: list[tuple[int, int, str]]) -> bytes:
         elif position < len(out):
             del out[position]
     return bytes(out)
+
+
+@st.composite
+def responses(draw: st.DrawFn) -> bytes:
+    """Batches of all kinds one after the other, as in a fetch response; some damaged, the last one perhaps cut off."""
+    data, offset = b"", draw(st.integers(0, 20))
+    for _ in range(draw(st.integers(0, 6))):
+        records = draw(st.lists(st.tuples(int64, content, content, headers), max_size=5))
+        last = offset + max(0, len(records) - 1) + draw(st.integers(0, 2))
+        batch = encode_batch(
+            records,
+            base_offset=offset,
+            last_offset=last,
+            compression=draw(st.sampled_from([CompressionType.NONE] * 5 + [CompressionType.GZIP])),
+            timestamp_type=draw(st.sampled_from([TimestampType.CREATE_TIME] * 3 + [TimestampType.LOG_APPEND_TIME])),
+            producer_id=4,
+            producer_epoch=0,
+            base_sequence=0,
+            transactional=draw(st.booleans()),
+            control=draw(st.integers(0, 9)) == 0,
+            partition_leader_epoch=draw(st.integers(-1, 3)),
+        )
+        if draw(st.integers(0, 7)) == 0:
+            damaged = bytearray(mutate(batch, draw(st.lists(mutation, min_size=1, max_size=2))))
+            if draw(st.booleans()) and len(damaged) > 61:
+                with contextlib.suppress(IndexError, ValueError, struct.error):
+                    patch_crc(damaged)
+            batch = bytes(damaged)
+        data += batch
+        offset = last + 1 + draw(st.integers(0, 3))
+    return data[: len(data) - draw(st.sampled_from([0, 0, 0, 1, 30, 70]))]
+
+
+def run_of_columns(codec: Implementation, data: bytes, arguments: tuple[Any, ...], with_headers: bool) -> Any:
+    columns = Columns(HeaderColumns() if with_headers else None)
+    results = []
+    for position in (0, 0):  # onto empty columns, and onto some rows
+        result = outcome(codec.append_batches, data, position, *arguments, columns.row_count, columns._arrays())
+        results.append(result)
+        columns.row_count += result[4]
+    return results, columns._arrays()
+
+
+@needs_native
+@settings(max_examples=300, deadline=None)
+@given(
+    data=responses(),
+    start=st.sampled_from([-(2**63), 0, 9, 2**63 - 1]),
+    end=st.sampled_from([2**63 - 1, 15]),
+    most=st.sampled_from([0, 3, 10, 1000]),
+    bytes_max=st.sampled_from([2**31 - 1, 100]),
+    check=st.booleans(),
+    transactions=st.booleans(),
+    with_headers=st.booleans(),
+)
+def test_runs_of_batches_are_read_alike(
+    data: bytes, start: int, end: int, most: int, bytes_max: int, check: bool, transactions: bool, with_headers: bool
+) -> None:
+    assert PURE.skip_batches(data, 0) == native().skip_batches(data, 0)
+    types = (TimestampType.CREATE_TIME, TimestampType.LOG_APPEND_TIME)
+    found = [
+        codec.decode_batches(data, 0, start, most, check, transactions, "t", 3, types) for codec in (PURE, native())
+    ]
+    assert found[0] == found[1]
+    arguments = (start, end, most, bytes_max, check, transactions)
+    pure, ours = (run_of_columns(codec, data, arguments, with_headers) for codec in (PURE, native()))
+    assert pure == ours
+
+
+@needs_native
+@settings(max_examples=60, deadline=None)
+@given(size=st.integers(0, 9000), seed=st.integers(0, 255), data=st.data())
+def test_a_flipped_bit_ends_a_run_whatever_the_size(size: int, seed: int, data: st.DataObject) -> None:
+    value = bytes((seed + 7 * index) & 0xFF for index in range(size))
+    batch = encode_batch([(1, None, value, None)])
+    types = (TimestampType.CREATE_TIME, TimestampType.LOG_APPEND_TIME)
+    for codec in (PURE, native()):
+        records, end, _, _ = codec.decode_batches(batch, 0, 0, 10, True, True, "t", 0, types)
+        assert (len(records), end) == (1, len(batch))
+    damaged = bytearray(batch)
+    damaged[data.draw(st.integers(21, len(batch) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    for codec in (PURE, native()):
+        assert codec.decode_batches(damaged, 0, 0, 10, True, True, "t", 0, types)[0] == []
+
+
+@needs_native
+@pytest.mark.parametrize("position", [-1, 6])
+def test_a_position_outside_the_buffer_is_refused_alike(position: int) -> None:
+    for codec in (PURE, native()):
+        with pytest.raises(ValueError, match="outside the buffer"):
+            codec.skip_batches(b"12345", position)
+
+
+@needs_native
+def test_a_buffer_is_resized_and_keeps_what_it_held() -> None:
+    for codec in (PURE, native()):
+        buffer = bytearray(b"abc")
+        codec.resize(buffer, 5_000_000)
+        assert len(buffer) == 5_000_000
+        assert buffer[:3] == b"abc"
+        codec.resize(buffer, 2)
+        assert buffer == b"ab"
+        with memoryview(buffer), pytest.raises(BufferError):
+            codec.resize(buffer, 3)
+    for arguments in ((bytearray(), -1), (b"", 1)):
+        assert outcome(PURE.resize, *arguments) == outcome(native().resize, *arguments)
+
+
+@needs_native
+@settings(max_examples=100, deadline=None)
+@given(rows=rows, data=st.data())
+def test_offset_gaps_are_encoded_alike(rows: list[Any], data: st.DataObject) -> None:
+    deltas = data.draw(
+        st.lists(st.integers(-(2**31) - 1, 2**31), min_size=max(0, len(rows) - 1), max_size=len(rows) + 1)
+    )
+    assert outcome(PURE.encode_records, rows, 0, deltas) == outcome(native().encode_records, rows, 0, deltas)
 
 
 @needs_native

@@ -48,6 +48,8 @@ def test_every_java_option_is_known_with_its_default_or_refused_with_a_sentence(
     # Java's admin client may have bootstrap.controllers instead of servers.
     exempt = {"sasl.mechanism", "ssl.truststore.type", "ssl.keystore.type", "partition.assignment.strategy", "acks"}
     exempt |= {"bootstrap.servers"} if name == "A" else set()
+    # A receive window of Java's size is full long before an answer is complete; see docs/decisions.md.
+    exempt |= {"receive.buffer.bytes"} if name == "C" else set()
     for java_name, default in JAVA_DEFAULTS[name].items():
         python_name = java_name.replace(".", "_")
         if java_name in REFUSED:
@@ -146,7 +148,7 @@ def test_defaults_that_follow_others() -> None:
     assert not consumer().enable_auto_commit
     assert consumer(group_id="g").enable_auto_commit
     assert producer().receive_buffer_bytes == 32_768
-    assert consumer().receive_buffer_bytes == 65_536
+    assert consumer().receive_buffer_bytes == -1
     assert read_options(AdminConfig, bootstrap_servers="a:1").connections_max_idle_ms == 300_000
 
 

@@ -205,6 +205,53 @@ def test_manager_is_asked_when_it_said_and_its_requests_are_sent() -> None:
     assert ticker.answers == 11
 
 
+def test_pieces_of_an_answer_ask_no_manager_until_it_is_whole() -> None:
+    class Counter:
+        asked = 0
+
+        def poll(self, now: float) -> Poll:
+            self.asked += 1
+            return Poll()
+
+        def fail(self, error: BaseException) -> None: ...
+
+    counter = Counter()
+    world = World(counter)
+    answer = world.engine.spawn(fetch_cluster_id())
+    events: list[Any] = []
+    while True:  # until the answer is there, which nobody has seen yet
+        events = world.transport.poll(0)
+        received = [event for event in events if isinstance(event, Received)]
+        if received and ApiKey.METADATA in world.node.apis():
+            break
+        world.engine.step(world.clock.time, events)
+        world.clock.time = max(world.clock.time, min(world.transport.next_at(), world.clock.time + 1))
+    [whole] = received
+    asked = counter.asked
+    for index in range(len(whole.data) - 1):
+        piece = Received(whole.connection_id, whole.data[index : index + 1])
+        assert world.engine.step(world.clock.time, [piece]) > world.clock.time
+    assert counter.asked == asked
+    assert not answer.done
+    world.engine.wake()
+    world.engine.step(world.clock.time, [])
+    assert counter.asked == asked + 1, "but anything else is looked at as ever"
+    world.engine.step(world.clock.time, [Received(whole.connection_id, whole.data[-1:])])
+    assert counter.asked > asked + 1
+    assert answer.result() == "c"
+
+
+def test_a_wake_up_in_the_middle_of_an_answer_is_heard() -> None:
+    ticker = Ticker()
+    world = World(ticker)
+    settle(world.engine, world.transport, 0.5)
+    seen: list[int] = []
+    world.engine.call_soon(lambda: seen.append(1))
+    connection_id = next(iter(world.network._by_connection))
+    world.engine.step(world.clock.time, [Received(connection_id, b"\0")])
+    assert seen == [1]
+
+
 def test_mail_is_run_in_order_and_wakes_the_transport_once_per_step() -> None:
     world = World()
     seen: list[int] = []

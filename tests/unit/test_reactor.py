@@ -29,7 +29,7 @@ from pykclient.net.failures import (
 )
 from pykclient.net.reactor import ACCEPT_PAUSE_S, Reactor, SystemClock
 from pykclient.net.tls import TlsSettings, client_context, server_context
-from pykclient.net.transport import Accepted, Closed, Connected, Endpoint, Event, Offloaded, Received
+from pykclient.net.transport import Accepted, Closed, Connected, Endpoint, Event, Offloaded, Received, ReceivedInto
 
 from . import certificates
 
@@ -128,6 +128,44 @@ def test_large_reads_come_in_large_pieces(driver: Driver) -> None:
     driver.reactor.write(client, bytes(20_000_000))
     driver.until(lambda: sum(len(event.data) for event in driver.of(Received, server)) == 20_000_000)
     assert max(len(event.data) for event in driver.of(Received, server)) > 64 * 1024
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_bytes_are_put_where_they_are_wanted_and_the_rest_is_reported(
+    driver: Driver, tmp_path: Path, tls: bool
+) -> None:
+    options: dict[str, Any] = {}
+    if tls:
+        options = {"server_tls": tls_server(tmp_path), "tls": tls_client(tmp_path), "server_name": "localhost"}
+    client, server = driver.pair(**options)
+    content = os.urandom(3_000_000)
+    place = bytearray(2_000_000)
+    driver.reactor.read_into(server, memoryview(place))
+    driver.reactor.write(client, content)
+    driver.until(
+        lambda: (
+            sum(event.size for event in driver.of(ReceivedInto, server)) == len(place)
+            and len(driver.received(server)) == 1_000_000
+        )
+    )
+    assert bytes(place) == content[:2_000_000]
+    assert driver.received(server) == content[2_000_000:]
+    place.append(0)  # nobody holds on to it
+
+
+def test_an_offer_can_be_taken_back_and_an_end_is_still_seen(driver: Driver) -> None:
+    client, server = driver.pair()
+    place = bytearray(100)
+    driver.reactor.read_into(server, memoryview(place))
+    driver.reactor.read_into(server, None)
+    driver.reactor.write(client, b"as ever")
+    driver.until(lambda: driver.received(server) == b"as ever")
+    driver.reactor.read_into(server, memoryview(place))
+    driver.reactor.write(client, b"here")
+    driver.reactor.close(client, after_sending=True)
+    driver.until(lambda: bool(driver.of(Closed, server)))
+    assert place[:4] == b"here"
+    assert driver.of(Closed, server)[0].error is None
 
 
 def test_clean_end_and_reset_are_told_apart(driver: Driver) -> None:

@@ -69,6 +69,8 @@ class FakeTransport:
     def unsent_bytes(self, connection_id: int) -> int:
         return self.unsent.get(connection_id, 0)
 
+    def read_into(self, connection_id: int, buffer: memoryview | None) -> None: ...
+
     def set_reading(self, connection_id: int, reading: bool) -> None:
         self.reading[connection_id] = reading
 

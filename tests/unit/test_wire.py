@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import struct
 import tracemalloc
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from pykclient.protocol.messages.produce import PartitionProduceData, ProduceReq
 from pykclient.protocol.messages.request_header import RequestHeader
 from pykclient.protocol.messages.response_header import ResponseHeader
 from pykclient.protocol.wire import (
+    ROOM_BYTES_MAX,
     Buffer,
     FrameSplitter,
     decode_request_header,
@@ -110,6 +112,52 @@ def test_large_announced_frame_takes_no_more_memory_than_has_arrived() -> None:
     finally:
         tracemalloc.stop()
     assert splitter.buffered_bytes == 100
+
+
+def test_frame_may_be_received_in_its_place_in_any_pieces() -> None:
+    payload = bytes(range(256)) * 40_000  # more than is laid out at once
+    stream = framed(payload) + framed(b"next")
+    seed = random.randrange(2**32)
+    rng = random.Random(seed)
+    splitter, position, found, places = FrameSplitter(2**31 - 1), 0, list[Buffer](), 0
+    while position < len(stream):
+        room = splitter.room()
+        if room is not None and rng.random() < 0.8:
+            count = min(rng.choice([1, 50_000, 700_000, len(room)]), len(room))
+            room[:count] = stream[position : position + count]
+            del room
+            found += splitter.filled(count)
+            places += 1
+        else:
+            count = rng.choice([1, 3, 40_000, 300_000])
+            room = None
+            found += splitter.feed(stream[position : position + count])
+        position += min(count, len(stream) - position)
+    assert [bytes(frame) for frame in found] == [payload, b"next"], seed
+    assert places > 0, seed
+    assert splitter.buffered_bytes == 0
+
+
+def test_room_grows_with_what_has_arrived() -> None:
+    splitter = FrameSplitter(2**31 - 1)
+    splitter.feed(b"\x7f\xff\xff\xff" + b"x" * 100)
+    room = splitter.room()
+    assert room is not None
+    assert len(room) < ROOM_BYTES_MAX
+    assert splitter.buffered_bytes == 100
+    size = len(room)
+    del room
+    splitter.filled(size)
+    room = splitter.room()
+    assert room is not None
+    assert len(room) <= splitter.buffered_bytes
+
+
+def test_small_rest_of_a_frame_is_not_worth_a_place_of_its_own() -> None:
+    splitter = FrameSplitter(2**31 - 1)
+    assert splitter.room() is None
+    splitter.feed(framed(bytes(1000))[:100])
+    assert splitter.room() is None
 
 
 def test_frame_in_many_small_chunks_is_not_copied_for_each() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from pykclient.consumer.fetched import Aborted, FetchedPart, Frame, Usage
 from pykclient.errors import CorruptRecordError
 from pykclient.protocol.batch_header import read_header
+from pykclient.protocol.columns import Columns
 from pykclient.protocol.control_records import encode_end_transaction_marker
 from pykclient.protocol.records import CompressionType, encode_batch
 from pykclient.types import ConsumerRecord, TopicPartition
@@ -99,32 +101,56 @@ def part(log: Log, *, committed: bool, at: int = 0) -> FetchedPart:
     return FetchedPart(WHERE, memoryview(log.data)[start:], at, frame, 0, aborted if committed else None)
 
 
-def read(fetched: FetchedPart, position: int = 0) -> tuple[list[ConsumerRecord[bytes, bytes]], int]:
+def read(
+    fetched: FetchedPart, position: int = 0, records_max: int = 0
+) -> tuple[list[ConsumerRecord[bytes, bytes]], int]:
     found: list[ConsumerRecord[bytes, bytes]] = []
-    while (decoded := fetched.decode_next(position, check_crcs=True, bytes_max=BYTES_MAX)) is not None:
+    while (
+        decoded := fetched.decode_next(position, check_crcs=True, bytes_max=BYTES_MAX, records_max=records_max)
+    ) is not None:
         assert decoded.next_offset >= position, "a position never goes back"
         found += decoded.records  # type: ignore[arg-type]
         position = decoded.next_offset
     return found, position
 
 
-@given(log=logs(), committed=st.booleans())
+def read_columns(fetched: FetchedPart, position: int, rows_max: int) -> tuple[list[int], list[bytes], int]:
+    columns = Columns()
+    while (
+        appended := fetched.append_next(
+            columns, position, check_crcs=True, bytes_max=BYTES_MAX, rows_max=rows_max, columns_bytes_max=BYTES_MAX
+        )
+    ) is not None:
+        assert appended.next_offset >= position
+        position = appended.next_offset
+        fetched.passed(appended)
+    ends = memoryview(columns.value.offsets).cast("i").tolist()
+    values = [bytes(columns.value.data[start:end]) for start, end in pairwise(ends)]
+    return memoryview(columns.offsets).cast("q").tolist(), values, position
+
+
+@given(log=logs(), committed=st.booleans(), many=st.sampled_from([0, 1, 3, 1000]))
 @settings(deadline=None, max_examples=150)
-def test_each_level_sees_what_it_should_and_reaches_the_end(log: Log, committed: bool) -> None:
+def test_each_level_sees_what_it_should_and_reaches_the_end(log: Log, committed: bool, many: int) -> None:
     fetched = part(log, committed=committed)
     end, epoch = fetched.end_offset()
-    found, position = read(fetched)
+    found, position = read(fetched, 0, many)
     assert [record.offset for record in found] == (log.committed if committed else log.everything)
+    assert read_columns(part(log, committed=committed), 0, many) == (
+        [record.offset for record in found],
+        [record.value for record in found],
+        position,
+    )
     assert all(record.value == b"%d" % record.offset for record in found)
     assert position == end, "the next fetch and the position agree"
     assert epoch in (2, None)
 
 
-@given(log=logs(), committed=st.booleans(), data=st.data())
+@given(log=logs(), committed=st.booleans(), many=st.sampled_from([0, 4, 1000]), data=st.data())
 @settings(deadline=None, max_examples=200)
-def test_reading_from_the_middle_gives_the_rest(log: Log, committed: bool, data: st.DataObject) -> None:
+def test_reading_from_the_middle_gives_the_rest(log: Log, committed: bool, many: int, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, log.end))
-    found, position = read(part(log, committed=committed, at=start), start)
+    found, position = read(part(log, committed=committed, at=start), start, many)
     wanted = log.committed if committed else log.everything
     assert [record.offset for record in found] == [offset for offset in wanted if offset >= start]
     assert position >= start

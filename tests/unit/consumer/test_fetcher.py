@@ -12,6 +12,7 @@ import pytest
 
 from pykclient.consumer.fetcher import (
     AHEAD_FETCHES,
+    PREFERRED_REPLICA_S,
     SILENT_AFTER_S,
     SUSPECT_AFTER_S,
     FetchBuffer,
@@ -21,6 +22,7 @@ from pykclient.consumer.fetcher import (
 from pykclient.consumer.subscription import Phase, Position
 from pykclient.errors import ConcurrentUseError, CorruptRecordError, ErrorCode, KafkaConnectionError
 from pykclient.net.client_request import Request
+from pykclient.protocol.control_records import encode_end_transaction_marker
 from pykclient.protocol.messages.fetch import (
     FetchableTopicResponse,
     FetchRequest,
@@ -95,10 +97,11 @@ class Bench:
             request_update=self._request_update,
             apply_leader_hints=lambda hints, nodes: self.hints.extend(hints),
         )
-        self.fetcher = Fetcher(settings, self.buffer, self.network, metadata)  # type: ignore[arg-type]
+        self.now = 10.0
+        clock = SimpleNamespace(now=lambda: self.now)
+        self.fetcher = Fetcher(settings, self.buffer, self.network, metadata, clock=clock)  # type: ignore[arg-type]
         self.lost: list[TopicPartition] = []
         self.fetcher.on_out_of_range = lambda state: self.lost.append(state.topic_partition)
-        self.now = 10.0
         self.subscription = self.buffer.subscription
         self.subscription.assign([tp(number) for number in range(partitions)])
         for number in range(partitions):
@@ -256,6 +259,32 @@ def test_a_failed_fetch_starts_a_new_session_after_the_back_off() -> None:
     assert bench.updates == 1
 
 
+@pytest.mark.parametrize("failure", ["no answer", "an error for all", "an error for one"])
+def test_the_back_off_counts_from_the_answer_not_from_the_turn_before_it(failure: str) -> None:
+    bench = Bench(partitions=1)
+    request = bench.one()
+    bench.now += 5.0  # the reactor slept until the answer came
+    if failure == "no answer":
+        request.completion.fail(KafkaConnectionError("gone"))
+    elif failure == "an error for all":
+        bench.answer(request, error=ErrorCode.UNKNOWN_SERVER_ERROR)
+    else:
+        bench.answer(request, data(0, error=ErrorCode.NOT_LEADER_OR_FOLLOWER))
+    bench.now += 0.05
+    assert bench.poll() == []
+    bench.now += 0.06
+    bench.one()
+
+
+def test_a_recommended_follower_is_used_for_its_whole_time() -> None:
+    bench = Bench(partitions=1, brokers=2)
+    request = bench.one()
+    bench.now += 5.0
+    bench.answer(request, data(0, preferred_read_replica=1))
+    bench.now += PREFERRED_REPLICA_S - 1.0
+    assert bench.one().node_id == 1
+
+
 @pytest.mark.parametrize("code", [ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.INVALID_FETCH_SESSION_EPOCH])
 def test_a_session_the_broker_forgot_is_opened_anew_at_once(code: ErrorCode) -> None:
     bench = Bench(partitions=1)
@@ -321,6 +350,84 @@ def test_what_was_read_before_the_damage_is_returned_first() -> None:
         bench.offsets()
     assert caught.value.offset == 1
     assert bench.state(0).position.offset == 1
+
+
+def test_what_is_on_its_way_to_the_user_is_not_committed_because_the_rest_is_fetched_again() -> None:
+    bench = Bench(partitions=1)
+    bench.buffer.came_back()
+    bad = bytearray(batch(2))
+    bad[-1] ^= 1
+    bench.answer(bench.one(), data(0, batch(0, 2) + bytes(bad)))
+    assert bench.offsets() == {0: [0, 1]}
+    assert bench.state(0).consumed == Position(0), "they were handed out a moment ago"
+    assert bench.state(0).position.offset == 2
+
+
+@pytest.mark.parametrize("damage", ["a record", "the magic", "the length"])
+def test_damage_for_columns_is_fetched_again_once_and_then_told_with_its_place(damage: str) -> None:
+    bench = Bench(partitions=1)
+    bad = bytearray(batch(3))
+    where = {"a record": -1, "the magic": 16, "the length": 8}[damage]
+    bad[where] ^= 0x80
+    bench.answer(bench.one(), data(0, batch(0, 3) + bytes(bad)))
+    assert table_offsets(bench) == [0, 1, 2], "what came before it is returned first"
+    bench.answer(bench.one(), data(0, bytes(bad)))
+    with pytest.raises(CorruptRecordError) as caught:
+        table_offsets(bench)
+    assert (caught.value.topic, caught.value.partition, caught.value.offset) == ("t", 0, 3)
+    bench.answer(bench.one(), data(0, batch(3)))
+    assert table_offsets(bench) == [3], "and the position stayed in front of it"
+
+
+@pytest.mark.parametrize("damage", [16, 8])
+def test_a_header_that_makes_no_sense_is_told_like_any_damage(damage: int) -> None:
+    bench = Bench(partitions=1)
+    bad = bytearray(batch(0))
+    bad[damage] ^= 0x80
+    bench.answer(bench.one(), data(0, bytes(bad)))
+    assert bench.offsets() == {}
+    bench.answer(bench.one(), data(0, bytes(bad)))
+    with pytest.raises(CorruptRecordError) as caught:
+        bench.offsets()
+    assert (caught.value.partition, caught.value.offset) == (0, 0)
+
+
+def only_markers(offset: int = 0) -> bytes:
+    return encode_end_transaction_marker(
+        commit=True, base_offset=offset, producer_id=1, producer_epoch=0, timestamp=1, coordinator_epoch=0
+    )
+
+
+def empty_batch(offset: int, last_offset: int) -> bytes:
+    """What compaction leaves of a batch."""
+    return encode_batch([], base_offset=offset, offsets=[], last_offset=last_offset, base_timestamp=1, max_timestamp=1)
+
+
+@pytest.mark.parametrize("nothing", [only_markers(), empty_batch(0, 9)])
+def test_that_only_the_position_moved_is_news_too(nothing: bytes) -> None:
+    bench = Bench(partitions=1)
+    assert bench.offsets() == {}
+    seen = [bench.buffer.moved]
+    bench.answer(bench.one(), data(0, nothing))
+    for _ in range(2):
+        assert bench.offsets() == {}
+        seen.append(bench.buffer.moved)
+    assert seen == [False, True, False], "once"
+    bench.state(0).seek(Position(0))
+    bench.answer(bench.one(), data(0, nothing))
+    assert table_offsets(bench) == []
+    assert table(bench) is None
+
+
+def table(bench: Bench) -> Any:
+    from pykclient.consumer.arrow import TableBuilder
+
+    return TableBuilder(bench.buffer, SETTINGS, 1000, headers=False).take()
+
+
+def table_offsets(bench: Bench) -> list[int] | None:
+    found = table(bench)
+    return None if found is None else found["offset"].to_pylist()
 
 
 def test_a_second_thread_is_refused_and_the_same_one_may_nest() -> None:
