@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
@@ -20,6 +21,7 @@ from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, PartitionI
 
 from .runner import LoopRunner
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
 HeaderPairs = Sequence[tuple[str, "bytes | None"]]
 
@@ -151,10 +153,14 @@ class AsyncKafkaProducer:
         try:
             await asyncio.wait_for(wanted.granted.wait(), self._sync._max_block_s)
         except asyncio.TimeoutError:
+            limit = self._sync._config.buffer_memory
+            held = limit - accumulator.available_bytes
             accumulator.leave(wanted.waiter)
             raise BufferExhausted(
-                f"no room for {wanted.waiter.size} bytes within max_block_ms: buffer_memory "
-                f"({self._sync._config.buffer_memory} bytes) waits for delivery"
+                f"no room for {wanted.waiter.size} bytes within max_block_ms: {held} of buffer_memory {limit} bytes "
+                "wait for delivery; the brokers are slower than this producer, or away",
+                buffered=held,
+                limit=limit,
             ) from None
         except BaseException:
             accumulator.leave(wanted.waiter)
@@ -241,8 +247,13 @@ class AsyncKafkaProducer:
         await self.begin_transaction()
         try:
             yield self
-        except BaseException:
-            await self.abort_transaction()
+        except BaseException as reason:
+            try:
+                await self.abort_transaction()
+            except KafkaError as error:
+                # The reason is what the user must see; that the abort failed too goes beside it, not over it.
+                logger.warning("could not abort the transaction: %s", error)
+                reason.__context__ = error
             raise
         try:
             await self.commit_transaction()

@@ -113,6 +113,7 @@ def _parse_acks(value: Any) -> int:
 
 def _parse_partitioner(value: Any) -> Any:
     if isinstance(value, str):
+        value = {"crc32": "consistent", "crc32_random": "consistent_random"}.get(value, value)
         if value not in PARTITIONER_NAMES:
             raise Invalid(f"must be one of {', '.join(PARTITIONER_NAMES)}, or an object, not {value!r}")
         return value
@@ -387,7 +388,7 @@ class ProducerConfig(CommonConfig):
         kind="object",
         limits="or one of " + ", ".join(PARTITIONER_NAMES),
         ours=True,
-        doc="Chooses the partition of a record that names none.",
+        doc="Chooses the partition of a record that names none; crc32 is another name for consistent.",
     )
     partitioner_ignore_keys: bool = boolean(False, doc="Spread records with a key as if they had none.")
     partitioner_adaptive_partitioning_enable: bool = boolean(

@@ -40,6 +40,10 @@ class SerializationError(UsageError):
     """The serializer could not turn the key or the value into bytes; the cause says why."""
 
 
+class HeaderTypeError(UsageError, TypeError):
+    """A header's name must be text and its value bytes or None; encode it."""
+
+
 class DeserializationError(KafkaError):
     """The deserializer could not read a record's key or value; seek to ``offset + 1`` to step over it."""
 
@@ -86,6 +90,15 @@ class DeliveryTimedOut(KafkaTimeoutError):
 
 class BufferExhausted(KafkaTimeoutError):
     """No memory became free within max_block_ms; send slower, raise buffer_memory, or wait longer."""
+
+    def __init__(
+        self, message: str | None = None, *, buffered: int | None = None, limit: int | None = None, **context: Any
+    ) -> None:
+        super().__init__(message, **context)
+        self.buffered = buffered
+        """Bytes that wait for delivery."""
+        self.limit = limit
+        """buffer_memory."""
 
 
 class TransactionTimedOut(FatalError):
@@ -297,6 +310,7 @@ __all__ = [
     "ExactlyOnceError",
     "ForkedClientError",
     "FrameTooLarge",
+    "HeaderTypeError",
     "IllegalStateError",
     "KafkaConnectionError",
     "KafkaTimeoutError",

@@ -314,7 +314,9 @@ class RecordAccumulator:
                 raise self._closed
         raise BufferExhausted(
             f"no room for {waiter.size} bytes within max_block_ms: {held} of buffer_memory {self._pool.total_bytes} "
-            "bytes wait for delivery; the brokers are slower than this producer, or away"
+            "bytes wait for delivery; the brokers are slower than this producer, or away",
+            buffered=held,
+            limit=self._pool.total_bytes,
         )
 
     def add_callback(self, future: RecordFuture, callback: Callback) -> bool:

@@ -9,10 +9,7 @@ short.
 
 from __future__ import annotations
 
-import atexit
 import logging
-import os
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
@@ -25,6 +22,7 @@ from pykclient.client.metrics import network_metrics
 from pykclient.config import ProducerConfig, read_options
 from pykclient.errors import (
     ClientClosed,
+    HeaderTypeError,
     KafkaError,
     KafkaTimeoutError,
     RecordTooLarge,
@@ -32,6 +30,7 @@ from pykclient.errors import (
     UsageError,
 )
 from pykclient.plugins import Partitioner, serializer_function
+from pykclient.producer import at_exit
 from pykclient.producer.accumulator import Callback, RecordAccumulator
 from pykclient.producer.batch import ProducerBatch, RecordFuture
 from pykclient.producer.metrics import ProducerMetrics
@@ -114,7 +113,7 @@ class KafkaProducer:
         )
         self._engine.add_manager(self._sender)
         self._engine.start()
-        _live.add(self)
+        at_exit.watch(self)
 
     # ---- assembly ----------------------------------------------------------------------------------------------------
 
@@ -541,7 +540,7 @@ class KafkaProducer:
         if self._closed:
             return
         self._closed = True
-        _live.discard(self)
+        at_exit.forget(self)
         if self._engine.forked:
             return
         timeout_s = self._config.delivery_timeout_ms / 1000 if timeout is None else timeout
@@ -570,6 +569,10 @@ class KafkaProducer:
                 error,
             )
 
+    def _refuse_in_child(self) -> None:
+        """After a fork, in the child: the next send takes the long way, which refuses."""
+        self._topics, self._lanes, self._topics_of = {}, {}, None
+
     def _require_usable(self) -> None:
         if self._closed:
             raise ClientClosed("the producer is closed; make a new one")
@@ -592,32 +595,10 @@ def _checked_headers(headers: HeaderPairs) -> HeaderPairs:
     for pair in headers:
         name, content = pair
         if not isinstance(name, str):
-            raise UsageError(f"header name {name!r} is {type(name).__name__}, not str")
+            raise HeaderTypeError(f"header name {name!r} is {type(name).__name__}, not str")
         if content is not None and not isinstance(content, bytes):
-            raise UsageError(f"header {name!r} has a value of type {type(content).__name__}; give bytes or None")
+            raise HeaderTypeError(f"header {name!r} has a value of type {type(content).__name__}; give bytes or None")
     return headers
-
-
-_live: weakref.WeakSet[KafkaProducer] = weakref.WeakSet()
-
-
-def _after_fork_in_child() -> None:
-    """The child must not use the parent's producers: their next send takes the long way, which refuses; nor flush them
-    at its exit."""
-    for producer in list(_live):
-        producer._topics, producer._lanes, producer._topics_of = {}, {}, None
-    _live.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)
-
-
-@atexit.register
-def _deliver_at_exit() -> None:
-    """A script that falls off its end must not lose what it sent."""
-    for producer in list(_live):
-        producer.close()
 
 
 __all__ = ["KafkaProducer"]
