@@ -78,6 +78,7 @@ class TableBuilder:
     def take(self) -> Any:
         """A table with up to ``rows_max`` rows; None when there is nothing to return yet."""
         left = self.rows_max
+        self._moved, self.buffer.passed = self._moved or self.buffer.passed, False
         try:
             while left > 0 and self._size_bytes() < TABLE_BYTES_MAX:
                 filled = [state for state in self.buffer.filled() if self._wants(state)]

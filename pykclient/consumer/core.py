@@ -204,9 +204,14 @@ class ConsumerCore:
     def begin_poll(self) -> None:
         """The user asks for more: what was handed out counts as processed from here on."""
         with self.subscription.lock:
-            iteration, self.iteration = self.iteration, None
+            iteration = self.iteration
             if iteration is not None:
+                # As the user saw it, the position stood behind the record in hand. Now it stands behind what follows
+                # that one and is not for users, such as markers: a move that somebody may wait for.
+                before = [(state, self.current(state).offset) for state in iteration.states if state.position]
+                self.iteration = None
                 iteration.give_back()
+                self.buffer.passed = any(s.position is not None and s.position.offset > seen for s, seen in before)
             self.buffer.came_back()
         if self.subscription.kind is SubscriptionKind.NONE:
             raise IllegalStateError("nothing to poll: subscribe() or assign() first")

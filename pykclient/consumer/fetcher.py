@@ -95,6 +95,8 @@ class FetchBuffer:
         """Called, on any thread, when there may be something to take or to look at: how the asyncio face waits."""
         self.moved = False
         """Whether the last ``take`` moved a position over something that was not for the user."""
+        self.passed = False
+        """Whether an iteration that has just ended had done so already; the next ``take`` tells it."""
         self.until: Mapping[TopicPartition, int] | None = None
         """Where the user means to stop for now; nothing is fetched ahead beyond it."""
         self.on_room: Callable[[], None] = lambda: None
@@ -148,7 +150,7 @@ class FetchBuffer:
         An error in a batch is raised only when nothing else was taken; the position then stays in front of it.
         """
         self.stop_at(None)
-        self.moved = False
+        self.moved, self.passed = self.passed, False
         taken: dict[TopicPartition, ConsumerRecords] = {}
         left = records_max
         while left > 0:

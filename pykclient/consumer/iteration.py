@@ -22,10 +22,12 @@ Row = tuple[PartitionState, int, Records]
 class Iteration:
     """Set ``index`` for every record given; call ``next_partition`` when a list is through."""
 
-    __slots__ = ("_records", "_version", "_waiting", "index", "state")
+    __slots__ = ("_records", "_version", "_waiting", "index", "state", "states")
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._waiting = deque(rows)
+        self.states = [state for state, _, _ in self._waiting]
+        """All partitions of it."""
         self._records: Records = []
         self._version = 0
         self.state: PartitionState | None = None

@@ -161,3 +161,25 @@ def test_pause_survives_and_a_topic_that_is_not_there_is_told(
         assert read_numbers(consumer, [0, 2, 4, 6, 8]) == [0, 2, 4, 6, 8]
         with pytest.raises(KafkaError):
             consumer.end_offsets([TopicPartition("nothing-here", 0)], timeout=5)
+
+
+def test_leaving_the_loop_before_markers_is_no_reason_to_wait(
+    cluster: EmbeddedCluster, new_topic: Callable[..., str]
+) -> None:
+    """The loop had passed the markers with the last record; the poll after it says so at once."""
+    topic = new_topic(2)
+    partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+    with KafkaProducer(bootstrap_servers=cluster.bootstrap_servers, transactional_id=topic) as producer:
+        producer.init_transactions()
+        with producer.transaction():
+            for partition in (0, 1):
+                producer.send(topic, b"0", partition=partition)
+    with open_consumer(cluster, auto_offset_reset="earliest") as consumer:
+        consumer.assign(partitions)
+        cluster.wait_until(lambda: consumer.metrics()["fetch-buffer-bytes"] > 200 or None, "both are buffered")
+        loop = iter(consumer)
+        assert [next(loop).offset, next(loop).offset] == [0, 0]
+        began_at = time.monotonic()
+        while any(consumer.position(tp) < 2 for tp in partitions):
+            consumer.poll(20.0)
+        assert time.monotonic() - began_at < 20.0
