@@ -1,5 +1,9 @@
 """AsyncKafkaConsumer: KafkaConsumer awaited. Heartbeats, fetches and commits stay on the reactor thread, whatever the
-loop does."""
+loop does, and the loop is not kept long: heavy batches are decompressed by another thread and decoded in pieces.
+
+Cancelling loses nothing: records are taken only when nothing more is awaited, and a rebalance that a poll has begun
+goes on without it; the next poll waits for its end.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +16,12 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, TypeVar
 
-from pykclient.client.engine import Operation
+from pykclient.client.engine import Completion, Operation, wait
 from pykclient.consumer.core import CommitCallback, ConsumerCore, OffsetsGiven
+from pykclient.consumer.fetched import FetchedPart
 from pykclient.consumer.offsets import OutOfRange
 from pykclient.consumer.records import PolledRecords
-from pykclient.consumer.subscription import EARLIEST, LATEST, SubscriptionKind
+from pykclient.consumer.subscription import EARLIEST, LATEST, PartitionState, SubscriptionKind
 from pykclient.errors import ClientClosed, KafkaError, KafkaTimeoutError, MaxPollExceeded
 from pykclient.plugins import RebalanceListener
 from pykclient.types import (
@@ -28,12 +33,14 @@ from pykclient.types import (
     TopicPartition,
 )
 
-from .runner import LoopRunner
+from .runner import Bell, Handlers, LoopRunner
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 WAIT_SLICE_S = 0.5
 CLOSE_TIMEOUT_S = 30.0
+# Records are taken for this long at a time, then others have the loop: a poll that finds records does not wait for any.
+TURN_S = 0.01
 
 
 class AsyncKafkaConsumer:
@@ -45,8 +52,14 @@ class AsyncKafkaConsumer:
         self._topics = [topic for topic in topics if isinstance(topic, str)]
         self._core = ConsumerCore(mapping, options)
         self._runner = LoopRunner(self._core.engine)
-        self._news: asyncio.Event | None = None
-        self._signalled = False
+        self._handlers = Handlers(self._runner, lambda error: logger.error("a commit callback raised", exc_info=error))
+        self._bell: Bell | None = None
+        self._attending: asyncio.Future[None] | None = None
+        """What the group wants of us; goes on when the poll that began it is cancelled or out of time."""
+        self._heavy: FetchedPart | None = None
+        self._preparing = False
+        self._turn_began_at = 0.0
+        self._closing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Subscribe to the topics the consumer was made with. Not needed: the first poll does it."""
@@ -65,25 +78,20 @@ class AsyncKafkaConsumer:
     ) -> None:
         await self._close(None, commit_handed_out=error is None)
 
-    async def _begin(self) -> None:
-        if self._news is None:
-            loop = self._runner.loop
-            news = self._news = asyncio.Event()
+    def __repr__(self) -> str:
+        return f"<AsyncKafkaConsumer {self._core.parts.client_id}{', closed' if self._core.closed else ''}>"
 
-            def tell() -> None:
-                self._signalled = False
-                news.set()
-
-            def on_news() -> None:
-                # Many pieces of news before the loop wakes up are one wake-up.
-                if not self._signalled and not loop.is_closed():
-                    self._signalled = True
-                    loop.call_soon_threadsafe(tell)
-
-            self._core.buffer.on_news = on_news
+    async def _begin(self) -> Bell:
+        """Bind the loop, and subscribe to the topics the consumer was made with."""
+        crossing, bell = self._runner.crossing, self._bell
+        if bell is None:
+            bell = self._bell = Bell(self._runner.loop, crossing)
+            self._core.buffer.on_news = bell.ring
         if self._topics and self._core.subscription.kind is SubscriptionKind.NONE:
-            names, self._topics = self._topics, []
-            await self.subscribe(names)
+            # Forgotten only when it has happened: a first call that is cancelled leaves it to the next.
+            await self._runner.run(self._core.subscribe(self._topics, None, None), self._core.api_timeout_s)
+            self._topics = []
+        return bell
 
     async def _run(self, operation: Operation[T], timeout: float | None = None) -> T:
         try:
@@ -135,11 +143,21 @@ class AsyncKafkaConsumer:
     async def poll(self, timeout: float | None = None, max_records: int | None = None) -> PolledRecords:
         """Records that are there, else wait for some up to ``timeout`` seconds. Cancelling loses none: they come with
         the next poll."""
-        self._core.check()
-        await self._begin()
-        deadline = math.inf if timeout is None else self._core.clock.now() + timeout
-        self._core.begin_poll()
-        found = await self._poll_until(deadline, lambda: self._core.take(max_records))
+        return await self._poll(timeout, max_records, None)
+
+    async def _poll(
+        self, timeout: float | None, max_records: int | None, only: Collection[TopicPartition] | None
+    ) -> PolledRecords:
+        core = self._core
+        core.check()
+        bell = await self._begin()
+        deadline = math.inf if timeout is None else core.clock.now() + timeout
+        core.begin_poll()
+
+        def wanted(state: PartitionState) -> bool:
+            return (only is None or state.topic_partition in only) and self._light(state)
+
+        found = await self._poll_until(bell, deadline, lambda: core.take(max_records, wanted, self._enough))
         return PolledRecords() if found is None else found
 
     async def poll_arrow(
@@ -155,24 +173,55 @@ class AsyncKafkaConsumer:
 
         core = self._core
         core.check()
-        await self._begin()
+        bell = await self._begin()
         deadline = math.inf if timeout is None else core.clock.now() + timeout
         core.begin_poll()
         table = arrow.builder(core.buffer, core.fetch_settings, core.config, max_records, headers, until)
-        found = await self._poll_until(deadline, table.take)
+        table.wanted, table.enough = self._light, self._enough
+        found = await self._poll_until(bell, deadline, table.take)
         if found is None:
             return table.empty()
         core.group.counts.records_total += found.num_rows
         return found
 
-    async def _poll_until(self, deadline: float, take: Callable[[], T | None]) -> T | None:
-        core, news = self._core, self._news
-        assert news is not None
+    def _enough(self) -> bool:
+        return self._core.clock.now() - self._turn_began_at >= TURN_S
+
+    def _light(self, state: PartitionState) -> bool:
+        """Whether the loop can afford to decode its next batch; remembers one that must be prepared first."""
+        if not state.buffered or not state.buffered[0].heavy:
+            return True
+        self._heavy = state.buffered[0]
+        return False
+
+    def _prepare(self, bell: Bell) -> None:
+        """Have a heavy batch decompressed by another thread; one at a time, which bounds the memory."""
+        part, self._heavy = self._heavy, None
+        if part is None or self._preparing:
+            return
+        self._preparing = True
+        settings = self._core.fetch_settings
+
+        def work() -> None:
+            part.prepare(check_crcs=settings.check_crcs, bytes_max=settings.decompressed_bytes_max)
+
+        def done(_: object) -> None:
+            self._preparing = False
+            bell.heard()
+
+        self._runner.loop.run_in_executor(None, work).add_done_callback(done)
+
+    async def _poll_until(self, bell: Bell, deadline: float, take: Callable[[], T | None]) -> T | None:
+        core = self._core
+        if self._enough():
+            await asyncio.sleep(0)
+            self._turn_began_at = core.clock.now()
         while True:
-            news.clear()
-            if core.needs_attention():
+            seen = bell.count
+            if self._attending is not None or core.needs_attention():
                 await self._attend(deadline)
             taken = take()
+            self._prepare(bell)
             if taken is not None:
                 core.membership.polled(core.clock.now())
                 return taken
@@ -180,23 +229,47 @@ class AsyncKafkaConsumer:
             if left <= 0:
                 return None
             core.check()
-            try:
-                await asyncio.wait_for(news.wait(), min(left, WAIT_SLICE_S))
-            except asyncio.TimeoutError:
-                continue
+            await bell.wait(seen, min(left, WAIT_SLICE_S))
+            self._turn_began_at = core.clock.now()
 
     async def _attend(self, deadline: float) -> None:
         core = self._core
-        operation = core.attend()
-        if operation is None:
-            return
+        if self._runner.inside_listener:
+            return  # what we would wait for waits for this very listener
+        going = self._attending
+        if going is None:
+            operation = core.attend()
+            if operation is None:
+                return
+            going = self._attending = self._runner.start(operation, core.config.max_poll_interval_ms / 1000)
         left = deadline - core.clock.now()
+        await asyncio.wait((going,), timeout=None if left == math.inf else max(0.05, left))
+        if not going.done():
+            return
+        if self._attending is going:
+            self._attending = None
+        if going.cancelled():
+            core.check()  # by close()
+            return
         try:
-            await self._runner.run(operation, max(0.05, min(left, core.config.max_poll_interval_ms / 1000)))
+            going.result()
         except KafkaTimeoutError:
             core.buffer.attention = True
             if core.clock.now() < deadline:
                 raise
+
+    async def getone(self, *partitions: TopicPartition) -> ConsumerRecord[Any, Any]:
+        """The next record, of these partitions or of any; waits for it. aiokafka's name."""
+        only = [TopicPartition(*tp) for tp in partitions] or None
+        while not (polled := await self._poll(None, 1, only)):
+            continue  # an interceptor dropped it
+        return next(polled.records())
+
+    async def getmany(
+        self, *partitions: TopicPartition, timeout_ms: int = 0, max_records: int | None = None
+    ) -> PolledRecords:
+        """As ``poll``, of these partitions or of all; the time in milliseconds. aiokafka's name."""
+        return await self._poll(timeout_ms / 1000, max_records, [TopicPartition(*tp) for tp in partitions] or None)
 
     def __aiter__(self) -> AsyncIterator[ConsumerRecord[Any, Any]]:
         """Record by record, for ever; ends when the consumer is closed."""
@@ -234,25 +307,28 @@ class AsyncKafkaConsumer:
         self._core.check()
         self._core.seek_by(LATEST, partitions)
 
+    async def seek_to_committed(self, *partitions: TopicPartition) -> dict[TopicPartition, int | None]:
+        """Read on from what the group has committed; all assigned partitions when none is named. aiokafka's name."""
+        committed = await self.committed([TopicPartition(*tp) for tp in partitions] or self.assignment())
+        for tp, offset in committed.items():
+            if offset is not None:
+                self.seek(tp, offset)
+        return {tp: None if offset is None else offset.offset for tp, offset in committed.items()}
+
     async def position(self, partition: TopicPartition, timeout: float | None = None) -> int:
         """The offset of the next record; waits until it is known."""
         self._core.check()
-        await self._begin()
-        assert self._news is not None
+        bell = await self._begin()
         tp = TopicPartition(*partition)
         deadline = self._core.clock.now() + self._timeout(timeout)
         while True:
-            self._news.clear()
             known = self._core.known_position(tp)
             if known is not None:
                 return known
             left = deadline - self._core.clock.now()
             if left <= 0:
                 raise KafkaTimeoutError("the position is not known yet", topic=tp.topic, partition=tp.partition)
-            try:
-                await asyncio.wait_for(self._news.wait(), min(left, 0.02))
-            except asyncio.TimeoutError:
-                continue
+            await bell.wait(bell.count, min(left, 0.02))
 
     def pause(self, partitions: Iterable[TopicPartition]) -> None:
         """Return no records of these until ``resume``."""
@@ -293,8 +369,8 @@ class AsyncKafkaConsumer:
         await self._run(self._core.commit(offsets), timeout)
 
     def commit_async(self, offsets: OffsetsGiven | None = None, callback: CommitCallback | None = None) -> None:
-        """Commit without waiting. ``callback(offsets, error)`` runs on the client's own thread: be quick."""
-        self._core.commit_in_background(offsets, callback)
+        """Commit without waiting. ``callback(offsets, error)`` runs on the loop and may be a coroutine function."""
+        self._core.commit_in_background(offsets, None if callback is None else self._handlers.on_loop(callback))
 
     async def committed(
         self, partitions: Iterable[TopicPartition], timeout: float | None = None
@@ -337,6 +413,10 @@ class AsyncKafkaConsumer:
         """The topic's partitions with leader and replicas."""
         return await self._run(self._core.partitions_for(topic, self._timeout(timeout)), timeout)
 
+    async def topics(self) -> set[str]:
+        """The names of all topics this consumer may see. aiokafka's name."""
+        return set(await self.list_topics())
+
     async def list_topics(self, timeout: float | None = None) -> dict[str, list[int]]:
         """All topics this consumer may see, with their partition numbers."""
         return await self._run(self._core.list_topics(), timeout)
@@ -359,19 +439,47 @@ class AsyncKafkaConsumer:
 
     async def _close(self, timeout: float | None, *, commit_handed_out: bool) -> None:
         core = self._core
-        if core.closed:
-            return
-        core.closed = True
-        if core.engine.forked:
-            return
-        if core.engine.running:
-            try:
+        if self._closing is None:
+            if core.closed or core.engine.forked:
+                core.closed = True
+                return
+            assert self._runner.loop is not None
+            core.closed = True
+            timeout_s = CLOSE_TIMEOUT_S if timeout is None else timeout
+            work = self._say_goodbye(timeout_s, commit_handed_out, asyncio.current_task())
+            self._closing = asyncio.ensure_future(work)
+        # Cancelled, it goes on by itself; a second call waits for the same.
+        await asyncio.shield(self._closing)
+
+    async def _say_goodbye(self, timeout_s: float, commit_handed_out: bool, caller: asyncio.Task[Any] | None) -> None:
+        """A last commit, out of the group, and the end of the reactor, which is waited for without holding the loop."""
+        core = self._core
+        deadline = core.clock.now() + timeout_s
+        try:
+            if core.engine.running:
+                await self._runner.listeners_done(timeout_s, caller)
+                if self._attending is not None:
+                    self._attending.cancel()
                 last = core.last_things(commit_handed_out=commit_handed_out)
-                await self._runner.run(last, CLOSE_TIMEOUT_S if timeout is None else timeout)
-            except KafkaError as error:
-                logger.warning("while closing: %s", error)
-        core.engine.stop(1.0)
-        core.buffer.wake(attention=True)
+                await self._runner.run(last, max(0.0, deadline - core.clock.now()))
+        except KafkaError as error:
+            logger.warning("while closing: %s", error)
+        finally:
+            await self._end()
+
+    async def _end(self) -> None:
+        core = self._core
+        try:
+            if core.engine.running:
+                ended = self._runner.start(wait(Completion[None]()), 1.0)  # until the engine fails whoever waits
+                core.engine.stop(0)
+                await asyncio.wait((ended,))
+        except ClientClosed as error:
+            logger.debug("the end came first: %s", error)
+        finally:
+            core.engine.stop(1.0)
+            core.buffer.wake(attention=True)
+        await self._handlers.done()
 
 
 __all__ = ["AsyncKafkaConsumer"]

@@ -6,9 +6,11 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar
 
+from pykclient.client.crossing import crossing_to
 from pykclient.client.engine import Operation, wait
 from pykclient.errors import BufferExhausted, KafkaError, KafkaTimeoutError, UsageError
 from pykclient.producer.batch import RecordFuture
@@ -19,7 +21,7 @@ from pykclient.producer.queues import TopicQueues
 from pykclient.producer.transactions import TransactionManager
 from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, PartitionInfo, RecordMetadata, TopicPartition
 
-from .runner import LoopRunner
+from .runner import Bell, Handlers, LoopRunner, settle
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -30,13 +32,17 @@ class _TopicWanted(Exception):
     """Metadata must be waited for before this record can be sent."""
 
 
+class _PartitionWanted(Exception):
+    """A partition we do not know: it may just have been added."""
+
+
 class _MemoryWanted(Exception):
     """Memory must be waited for; holds the place in the queue and the record, ready to append."""
 
-    def __init__(self, waiter: Waiter, arguments: tuple[Any, ...], granted: asyncio.Event) -> None:
+    def __init__(self, waiter: Waiter, arguments: tuple[Any, ...], bell: Bell) -> None:
         self.waiter = waiter
         self.arguments = arguments
-        self.granted = granted
+        self.bell = bell
 
 
 class _NeverWaits(KafkaProducer):
@@ -45,6 +51,8 @@ class _NeverWaits(KafkaProducer):
     def __init__(self, options: Mapping[str, Any] | None, keywords: dict[str, Any]) -> None:
         super().__init__(options, **keywords)
         self._append = self._append_or_raise  # type: ignore[assignment]
+        self.refreshed: object = None
+        """The cluster view in which a partition was missing."""
 
     def _await_topic(self, topic: str, deadline: float) -> Any:
         raise _TopicWanted
@@ -52,6 +60,8 @@ class _NeverWaits(KafkaProducer):
     def _await_partition(self, topic: str, partition: int) -> tuple[TopicQueues, float]:
         queues, deadline = self._topic(topic)
         if not 0 <= partition < queues.partitions.count:
+            if self.refreshed is not self._metadata.cluster:
+                raise _PartitionWanted
             raise UsageError(
                 f"there is no partition {partition}: the topic has {queues.partitions.count}, numbered from 0",
                 topic=topic,
@@ -60,11 +70,11 @@ class _NeverWaits(KafkaProducer):
         return queues, deadline or self._clock.now()
 
     def _append_or_raise(self, *arguments: Any) -> RecordFuture:
-        *record, _deadline = arguments
-        loop, granted = asyncio.get_running_loop(), asyncio.Event()
-        appended = self._accumulator.append_or_join(lambda: loop.call_soon_threadsafe(granted.set), *record)
+        record = arguments[:-1]  # without the deadline
+        bell = Bell(loop := asyncio.get_running_loop(), crossing_to(loop))
+        appended = self._accumulator.append_or_join(bell.ring, *record)
         if isinstance(appended, Waiter):
-            raise _MemoryWanted(appended, tuple(record), granted)
+            raise _MemoryWanted(appended, record, bell)
         return appended
 
 
@@ -75,6 +85,12 @@ class AsyncKafkaProducer:
     def __init__(self, options: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
         self._sync = _NeverWaits(options, keywords)
         self._runner = LoopRunner(self._sync._engine)
+        self._handlers = Handlers(self._runner, lambda error: logger.error("on_delivery raised", exc_info=error))
+        self._unfinished: tuple[str, asyncio.Future[Any]] | None = None
+        """A step of a transaction whose await was cancelled: it goes on, and the next one waits for it."""
+
+    def __repr__(self) -> str:
+        return f"<Async{repr(self._sync).lstrip('<').replace('_NeverWaits', 'KafkaProducer')}"
 
     async def start(self) -> None:
         """Wait until the cluster can be reached. Not needed: the first send waits for what it needs."""
@@ -110,8 +126,7 @@ class AsyncKafkaProducer:
         on_delivery: Callable[[RecordMetadata | None, Exception | None], None] | None = None,
     ) -> RecordMetadata:
         """Send a record and wait until it is delivered. Cancelling the await does not call the record back."""
-        future = await self.send_soon(topic, value, key, headers, partition, timestamp_ms, on_delivery)
-        return await future
+        return await (await self.send_soon(topic, value, key, headers, partition, timestamp_ms, on_delivery))
 
     send_and_wait = send
 
@@ -125,13 +140,19 @@ class AsyncKafkaProducer:
         timestamp_ms: int | None = None,
         on_delivery: Callable[[RecordMetadata | None, Exception | None], None] | None = None,
     ) -> RecordFuture:
-        """Hand a record over; awaiting this waits for room (up to max_block_ms), awaiting the future for delivery."""
+        """Hand a record over; awaiting this waits for room (up to max_block_ms), awaiting the future for delivery.
+        ``on_delivery(metadata, error)`` runs on the loop and may be a coroutine function."""
         sync = self._sync
+        if on_delivery is not None:
+            on_delivery = self._handlers.on_loop(on_delivery)
         while True:
             try:
                 return sync.send(topic, value, key, headers, partition, timestamp_ms, on_delivery)
             except _TopicWanted:
                 await self._topic_known(topic)
+            except _PartitionWanted:
+                await self.start()
+                sync.refreshed = sync._metadata.cluster
             except _MemoryWanted as wanted:
                 return await self._memory_granted(wanted)
 
@@ -151,17 +172,16 @@ class AsyncKafkaProducer:
     async def _memory_granted(self, wanted: _MemoryWanted) -> RecordFuture:
         accumulator = self._sync._accumulator
         try:
-            await asyncio.wait_for(wanted.granted.wait(), self._sync._max_block_s)
-        except asyncio.TimeoutError:
-            limit = self._sync._config.buffer_memory
-            held = limit - accumulator.available_bytes
-            accumulator.leave(wanted.waiter)
-            raise BufferExhausted(
-                f"no room for {wanted.waiter.size} bytes within max_block_ms: {held} of buffer_memory {limit} bytes "
-                "wait for delivery; the brokers are slower than this producer, or away",
-                buffered=held,
-                limit=limit,
-            ) from None
+            await wanted.bell.wait(0, self._sync._max_block_s)
+            if wanted.bell.count == 0:
+                limit = self._sync._config.buffer_memory
+                held = limit - accumulator.available_bytes
+                raise BufferExhausted(
+                    f"no room for {wanted.waiter.size} bytes within max_block_ms: {held} of buffer_memory {limit} "
+                    "bytes wait for delivery; the brokers are slower than this producer, or away",
+                    buffered=held,
+                    limit=limit,
+                )
         except BaseException:
             accumulator.leave(wanted.waiter)
             raise
@@ -173,14 +193,13 @@ class AsyncKafkaProducer:
         await self._flushed(timeout)
 
     async def _flushed(self, timeout: float | None) -> None:
-        loop, done = self._runner.loop, asyncio.Event()
-        undelivered = self._sync._accumulator.flush_soon(lambda: loop.call_soon_threadsafe(done.set))
-        try:
-            await asyncio.wait_for(done.wait(), timeout)
-        except asyncio.TimeoutError:
+        done, crossing = self._runner.loop.create_future(), self._runner.crossing
+        undelivered = self._sync._accumulator.flush_soon(lambda: crossing.post(partial(settle, done)))
+        await asyncio.wait((done,), timeout=timeout)
+        if not done.done():
             raise KafkaTimeoutError(
                 f"{undelivered()} records were not delivered within {timeout} s; they are still being sent"
-            ) from None
+            )
 
     async def partitions_for(self, topic: str) -> list[PartitionInfo]:
         """The topic's partitions with leader and replicas."""
@@ -265,20 +284,51 @@ class AsyncKafkaProducer:
     async def _transact(
         self, name: str, operation: Callable[[TransactionManager], Operation[T]], timeout: float | None
     ) -> T:
+        """One step of a transaction. Cancelling the await stops no step that has begun: half a commit is none. The next
+        call waits for it first; the same call again gives its outcome."""
         self._sync._require_usable()
         manager = self._sync._transactions
         if manager is None or not manager.transactional:
             raise UsageError(f"{name}() needs a producer with transactional_id")
         timeout_s = self._sync._max_block_s if timeout is None else timeout
+        if self._unfinished is not None:
+            before, going = self._unfinished
+            await self._step_over(going)
+            if before == name and name != "send_offsets_to_transaction":  # which may be of others now
+                same: T = self._outcome(name, going, timeout_s, manager)
+                return same
+            if before == "commit_transaction" and name == "begin_transaction":
+                await self._clean_up(manager, timeout)
+        manager.problem = None
+        step = self._runner.start(operation(manager), timeout_s)
+        self._unfinished = (name, step)
+        await self._step_over(step)
+        outcome: T = self._outcome(name, step, timeout_s, manager)
+        return outcome
+
+    async def _clean_up(self, manager: TransactionManager, timeout: float | None) -> None:
+        """A commit went on without anyone who waited. Where it failed, nobody has aborted."""
+        if getattr(manager.error, "abortable", False):
+            logger.warning("the commit whose await was cancelled has failed, aborting: %s", manager.error)
+            await self._transact("abort_transaction", lambda manager: manager.abort(), timeout)
+
+    async def _step_over(self, going: asyncio.Future[Any]) -> None:
+        await asyncio.wait((going,))
+        if self._unfinished is not None and self._unfinished[1] is going:
+            self._unfinished = None
+
+    @staticmethod
+    def _outcome(name: str, going: asyncio.Future[Any], timeout_s: float, manager: TransactionManager) -> Any:
         try:
-            return await self._runner.run(operation(manager), timeout_s)
+            return going.result()
         except KafkaTimeoutError as error:
             if error.fatal:
                 raise
+            why = "" if manager.problem is None else f" (last problem: {manager.problem})"
             raise KafkaTimeoutError(
-                f"{name}() did not finish within {timeout_s} s; call it again to go on, or close the producer",
+                f"{name}() did not finish within {timeout_s} s{why}; call it again to go on, or close the producer",
                 transactional_id=manager.transactional_id,
-            ) from error
+            ) from manager.problem or error
 
     async def close(self, timeout: float | None = None) -> None:
         """Deliver what is buffered (up to ``timeout`` seconds, by default delivery_timeout_ms), then end."""
@@ -290,12 +340,15 @@ class AsyncKafkaProducer:
         manager = sync._transactions
         if sync._engine.running and not sync._engine.forked:
             try:
+                if self._unfinished is not None:
+                    await asyncio.wait((self._unfinished[1],), timeout=timeout_s)
                 if manager is not None and manager.in_transaction:
-                    await self._runner.run(manager.abort(), timeout_s)
+                    await self._runner.run(manager.abort(), max(0.0, deadline - sync._clock.now()))
                 await self._flushed(max(0.0, deadline - sync._clock.now()))
-            except KafkaError:
-                pass  # close() below counts what is left and says so
+            except KafkaError as error:
+                logger.debug("while closing: %s", error)  # close() below counts what is left and says so
         sync.close(0.0)
+        await self._handlers.done()
 
 
 __all__ = ["AsyncKafkaProducer"]

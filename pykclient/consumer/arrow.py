@@ -23,6 +23,8 @@ from pykclient.types import TopicPartition
 
 TABLE_BYTES_MAX = 64 * 1024 * 1024
 """No more batches are decoded once a table holds this much; Arrow's offsets end at 2 GiB."""
+BRIEF_ROWS, BRIEF_BYTES = 20_000, 4 * 1024 * 1024
+"""What one call decodes for those who must not be held up."""
 
 Until = Mapping[TopicPartition, int]
 
@@ -69,6 +71,10 @@ class TableBuilder:
     rows_max: int
     headers: bool
     until: Until | None = None
+    wanted: Callable[[PartitionState], bool] | None = None
+    """Take from these partitions only."""
+    enough: Callable[[], bool] | None = None
+    """Take no further batch once it is."""
     _rows: dict[TopicPartition, list[_Rows]] = field(default_factory=dict)
     _closed: set[TopicPartition] = field(default_factory=set)
     """Partitions that give no more to this table."""
@@ -86,12 +92,15 @@ class TableBuilder:
                     break
                 for state in filled:
                     left -= self._take_batches(state, left)
-                    if left <= 0:
-                        break
+                    if left <= 0 or (left < self.rows_max and self.enough is not None and self.enough()):
+                        return self._table()
         except KafkaError:
             # As with poll(): what came before is returned first, the error is met again by the next call.
             if left == self.rows_max:
                 raise
+        return self._table()
+
+    def _table(self) -> Any:
         batches = [
             arrow.record_batch(rows.columns, *tp).slice(0, rows.count)
             for tp, chunks in self._rows.items()
@@ -108,7 +117,7 @@ class TableBuilder:
 
     def _wants(self, state: PartitionState) -> bool:
         tp = state.topic_partition
-        if tp in self._closed or state.position is None:
+        if tp in self._closed or state.position is None or (self.wanted is not None and not self.wanted(state)):
             return False
         return self.until is None or state.position.offset < self.until.get(tp, 0)
 
@@ -180,14 +189,15 @@ class TableBuilder:
 
             return part.next_offset, part.leader_epoch, advance
         end_offset = OFFSET_MAX if self.until is None else self.until.get(part.topic_partition, OFFSET_MAX)
+        brief = self.enough is not None  # one call must not take long
         found = part.append_next(
             columns,
             position,
             check_crcs=self.settings.check_crcs,
             bytes_max=self.settings.decompressed_bytes_max,
-            rows_max=left,
+            rows_max=min(left, BRIEF_ROWS) if brief else left,
             end_offset=end_offset,
-            columns_bytes_max=TABLE_BYTES_MAX - self._size_bytes(),
+            columns_bytes_max=BRIEF_BYTES if brief else TABLE_BYTES_MAX - self._size_bytes(),
         )
         if found is None:
             return None

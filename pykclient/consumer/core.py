@@ -245,10 +245,18 @@ class ConsumerCore:
                     raise state.tell()
         return self.membership.process() if self.membership.needs_user() else None
 
-    def take(self, records_max: int | None) -> PolledRecords | None:
-        """What is there now, deserialised. None when nothing is; empty when all of it was not for the user (markers,
-        aborted transactions, what compaction left): the position moved, which callers may wait for, as in Java."""
-        records: dict[TopicPartition, list[Any]] = dict(self.buffer.take(records_max or self.config.max_poll_records))
+    def take(
+        self,
+        records_max: int | None,
+        wanted: Callable[[PartitionState], bool] | None = None,
+        enough: Callable[[], bool] | None = None,
+    ) -> PolledRecords | None:
+        """What is there now, deserialised (see FetchBuffer.take). None when nothing is; empty when all of it was not
+        for the user (markers, aborted transactions, what compaction left): the position moved, which callers may wait
+        for, as in Java."""
+        records: dict[TopicPartition, list[Any]] = dict(
+            self.buffer.take(records_max or self.config.max_poll_records, wanted, enough)
+        )
         if not records:
             return PolledRecords() if self.buffer.moved else None
         self.membership.polled(self.clock.now())
@@ -536,6 +544,9 @@ class ConsumerCore:
                 yield from self.offsets.commit(self.consumed())
             except KafkaError as error:
                 logger.warning("could not commit while closing: %s", error)
+        with self.subscription.lock:
+            if self.iteration is not None:
+                self.iteration.end()
         if self.subscription.kind not in (SubscriptionKind.NONE, SubscriptionKind.ASSIGNED):
             yield from self.membership.leave("the consumer is closed")
 

@@ -1,7 +1,8 @@
 """What a fetch brought for one partition, and how it becomes records: batch by batch, on the thread that polls.
 
 Owns nothing but its view of the response frame. Skips what is not for the user: markers, aborted transactions, records
-before the position. A batch is checked, decompressed and decoded in one go; a whole response never is.
+before the position. A batch is checked, decompressed and decoded in one go; a whole response never is. Those who must
+not be held up for long (an event loop) have heavy batches prepared on another thread, and then decode them in pieces.
 """
 
 from __future__ import annotations
@@ -10,12 +11,25 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pykclient.errors import CorruptRecordError
+from pykclient.errors import CorruptRecordError, KafkaError
 from pykclient.protocol.batch_header import BatchHeader, check_batch, read_header
+from pykclient.protocol.buffers import Buffer
 from pykclient.protocol.columns import OFFSET_MAX, Columns
 from pykclient.protocol.control_records import ControlRecordType, control_type
-from pykclient.protocol.records import ConsumerRecords, decode_batch, decode_batches, skip_batches
+from pykclient.protocol.records import (
+    ConsumerRecords,
+    decode_batch,
+    decode_batches,
+    decode_section,
+    records_section,
+    skip_batches,
+    split_section,
+)
 from pykclient.types import TopicPartition
+
+# A compressed batch of this size, or any of this many records, is worth another thread: less costs a loop under 2 ms.
+HEAVY_BYTES = 16 * 1024
+PIECE_RECORDS = 4000
 
 
 class Usage:
@@ -64,6 +78,32 @@ class Appended(NamedTuple):
     end: int
 
 
+class Prepared:
+    """A batch whose records are decompressed, and how far they were decoded. Or why they could not be."""
+
+    __slots__ = ("cuts", "done", "error", "header", "hidden", "section")
+
+    def __init__(self, header: BatchHeader, section: Buffer, cuts: list[int], error: KafkaError | None = None) -> None:
+        self.header = header
+        self.section = memoryview(section)
+        self.cuts = cuts
+        self.done = 0
+        self.hidden: bool | None = None
+        self.error = error
+
+    @property
+    def last(self) -> bool:
+        """Whether the piece at hand is the last one."""
+        return self.hidden is True or self.done >= len(self.cuts) - 2
+
+    def piece(self) -> tuple[Buffer, int]:
+        """The bytes of the piece at hand, and the number of its records."""
+        if len(self.cuts) < 2:
+            return b"", 0
+        count = min(PIECE_RECORDS, self.header.record_count - self.done * PIECE_RECORDS)
+        return self.section[self.cuts[self.done] : self.cuts[self.done + 1]], count
+
+
 class FetchedPart:
     """The batches of one partition from one response."""
 
@@ -71,6 +111,8 @@ class FetchedPart:
         "_aborted",
         "_aborted_producers",
         "_at",
+        "_header",
+        "_prepared",
         "_view",
         "fetch_offset",
         "frame",
@@ -99,6 +141,8 @@ class FetchedPart:
         self.leader_epoch: int | None = None
         self._view = view
         self._at = 0
+        self._header: BatchHeader | None = None
+        self._prepared: Prepared | None = None
         # Sorted, as markers are met in offset order. None: read_uncommitted, everything is for the user.
         self._aborted = None if aborted is None else sorted(aborted, key=lambda a: a.first_offset)
         self._aborted_producers: set[int] = set()
@@ -109,6 +153,7 @@ class FetchedPart:
         if self.frame.parts == 0:
             self.frame.usage.bytes -= self.frame.size
         self._view = memoryview(b"")
+        self._header = self._prepared = None
 
     @property
     def size_bytes(self) -> int:
@@ -126,9 +171,84 @@ class FetchedPart:
                 at += header.size
         return max(end, self.next_offset), epoch if epoch >= 0 else None
 
+    # ---- heavy batches, for those who must not be held up ----
+
+    @property
+    def heavy(self) -> bool:
+        """Whether the next batch should be prepared by another thread, and was not yet."""
+        if self.leftover or self._prepared is not None:
+            return False
+        header = self._header
+        if header is None or header.position != self._at:
+            try:
+                header = self._header = read_header(self._view, self._at)
+            except CorruptRecordError:
+                return False  # whoever decodes it will say so
+        if header is None or header.magic < 2 or header.is_control:
+            return False
+        return (header.is_compressed and header.size >= HEAVY_BYTES) or header.record_count > PIECE_RECORDS
+
+    def prepare(self, *, check_crcs: bool, bytes_max: int) -> None:
+        """Check and decompress the next batch, on any thread; what is wrong with it is raised when it is decoded. The
+        thread that polls leaves a heavy part alone meanwhile, or drops it: then this was in vain."""
+        view, header = self._view, self._header
+        if header is None:
+            return
+        try:
+            if check_crcs:
+                check_batch(view, header)
+            section = records_section(view, header, bytes_max=bytes_max)
+            self._prepared = Prepared(header, section, split_section(section, header.record_count, PIECE_RECORDS))
+        except KafkaError as error:
+            self._prepared = Prepared(header, b"", [], error)
+
+    def _decode_prepared(self, prepared: Prepared, position: int) -> Decoded:
+        topic, partition = self.topic_partition
+        records: ConsumerRecords = []
+        with self._placing_errors(position):
+            if self._shown(prepared):
+                section, count = prepared.piece()
+                records = decode_section(section, prepared.header, count, topic, partition, from_offset=position)
+        self._piece_done(prepared, records[-1].offset + 1 if records else position)
+        return Decoded(records, self.next_offset, self.leader_epoch)
+
+    def _append_prepared(self, prepared: Prepared, columns: Columns, position: int) -> Appended:
+        header, next_offset, before = prepared.header, position, columns.row_count
+        with self._placing_errors(position):
+            if self._shown(prepared):
+                section, count = prepared.piece()
+                columns.append_section(section, header, count, from_offset=position)
+        if columns.row_count > before:
+            next_offset = columns.last_offset + 1
+        if prepared.last:
+            next_offset = max(next_offset, header.next_offset)
+        return Appended(next_offset, _known(header.partition_leader_epoch), header.end)
+
+    def _shown(self, prepared: Prepared) -> bool:
+        if prepared.error is not None:
+            self._prepared = None
+            raise prepared.error
+        if prepared.hidden is None:
+            prepared.hidden = self._is_hidden(prepared.header)
+        return not prepared.hidden
+
+    def _piece_done(self, prepared: Prepared, next_offset: int) -> None:
+        header = prepared.header
+        self.leader_epoch = _known(header.partition_leader_epoch)
+        if prepared.last:
+            self._at = header.end
+            self._prepared = None
+            next_offset = max(next_offset, header.next_offset)
+        prepared.done += 1
+        self.next_offset = next_offset
+
+    # ---- decoding ----
+
     def decode_next(self, position: int, *, check_crcs: bool, bytes_max: int, records_max: int = 0) -> Decoded | None:
-        """The records at or after ``position`` of the next batch, or of several that hold ``records_max`` at most; None
-        when there is no further whole batch."""
+        """The records at or after ``position`` of the next batch, or of several that hold ``records_max`` at most, or
+        of a piece of a prepared one; None when there is no further whole batch."""
+        if self._prepared is not None:
+            return self._decode_prepared(self._prepared, position)
         topic, partition = self.topic_partition
         run = decode_batches(
             self._view,
@@ -177,6 +297,8 @@ class FetchedPart:
         """As ``decode_next``, onto columns: ``rows_max`` rows, ``columns_bytes_max`` bytes and offsets before
         ``end_offset`` when it is several batches. The part stays where it is until ``passed``, so that a batch can be
         taken in pieces."""
+        if self._prepared is not None:
+            return self._append_prepared(self._prepared, columns, position)
         run = columns.append_batches(
             self._view,
             self._at,
@@ -210,7 +332,10 @@ class FetchedPart:
             raise
 
     def passed(self, appended: Appended) -> None:
-        """All of the batch was taken."""
+        """All of the batch, or of the piece at hand, was taken."""
+        if self._prepared is not None:
+            self._piece_done(self._prepared, appended.next_offset)
+            return
         self._at = appended.end
         self.next_offset = appended.next_offset
         self.leader_epoch = appended.leader_epoch

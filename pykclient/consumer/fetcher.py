@@ -17,7 +17,7 @@ from uuid import UUID
 from pykclient.client.engine import Poll
 from pykclient.client.metadata import LeaderHint, MetadataManager
 from pykclient.consumer.fetch_session import FetchPlan, FetchSession, Wanted
-from pykclient.consumer.fetched import Aborted, Decoded, FetchedPart, Frame, Usage
+from pykclient.consumer.fetched import PIECE_RECORDS, Aborted, Decoded, FetchedPart, Frame, Usage
 from pykclient.consumer.subscription import PartitionState, Phase, Position, Subscription
 from pykclient.errors import (
     Action,
@@ -144,8 +144,14 @@ class FetchBuffer:
             start = self._rounds % len(states) if states else 0
             return states[start:] + states[:start]
 
-    def take(self, records_max: int) -> dict[TopicPartition, ConsumerRecords]:
-        """Up to ``records_max`` records, a batch of each partition in turn. Positions move with what is returned.
+    def take(
+        self,
+        records_max: int,
+        wanted: Callable[[PartitionState], bool] | None = None,
+        enough: Callable[[], bool] | None = None,
+    ) -> dict[TopicPartition, ConsumerRecords]:
+        """Up to ``records_max`` records, a batch of each partition in turn. Positions move with what is returned. Only
+        of partitions that are ``wanted``; no further batch once it is ``enough``.
 
         An error in a batch is raised only when nothing else was taken; the position then stays in front of it.
         """
@@ -157,12 +163,14 @@ class FetchBuffer:
             with self._lock:
                 filled = self._filled()
                 self._rounds += 1
+            if wanted is not None:
+                filled = [state for state in filled if wanted(state)]
             if not filled:
                 break
             start = self._rounds % len(filled)
             # A batch is decoded as a whole: what is left of one goes first, so that few lie about decoded.
             order = sorted(filled[start:] + filled[:start], key=_nothing_left_over)
-            share = max(1, left // len(order))
+            share = max(1, (left if enough is None else min(left, PIECE_RECORDS)) // len(order))
             for state in order:
                 try:
                     left -= self._take_batches(state, left, share, taken)
@@ -170,8 +178,8 @@ class FetchBuffer:
                     if taken:
                         return taken
                     raise
-                if left <= 0:
-                    break
+                if left <= 0 or (taken and enough is not None and enough()):
+                    return taken
         return taken
 
     def _take_batches(

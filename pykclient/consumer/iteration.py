@@ -62,6 +62,13 @@ class Iteration:
             if waiting is state:
                 records.clear()
 
+    def end(self) -> None:
+        """No more than what is in hand: the consumer is being closed, and a loop over it ends. Positions stay. Under
+        the lock."""
+        del self._records[self.index + 1 :]
+        for _, _, records in self._waiting:
+            records.clear()
+
     def give_back(self) -> None:
         """The user left the loop: positions go back to the first record that was not given. Under the lock."""
         if self.state is not None and self.state.version == self._version and self.index + 1 < len(self._records):

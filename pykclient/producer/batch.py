@@ -11,6 +11,7 @@ import copy
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pykclient.client.crossing import crossing_to
 from pykclient.errors import KafkaTimeoutError
 from pykclient.protocol import accel, batch_builder
 from pykclient.types import RecordMetadata, TopicPartition
@@ -215,15 +216,14 @@ class RecordFuture(SentRecord):
         if not self.done():
             loop = get_running_loop()
             arrived = loop.create_future()
+            crossing = crossing_to(loop)
 
             def arrive() -> None:
                 if not arrived.done():  # the awaiting task may have been cancelled meanwhile
                     arrived.set_result(None)
 
-            def wake(future: RecordFuture) -> None:
-                loop.call_soon_threadsafe(arrive)
-
-            self.add_done_callback(wake)
+            # The records of a batch are done together and cross to the loop together.
+            self.add_done_callback(lambda future: crossing.post(arrive))
             yield from arrived.__await__()
         return self.result(0)
 

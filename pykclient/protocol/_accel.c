@@ -936,6 +936,56 @@ done:
     return result;
 }
 
+/* Where every so manieth record begins, and the end: so that a long batch can be decoded piece by piece. Only the sizes
+   of the records are looked at; what is in them is checked when they are decoded. */
+static PyObject *split_records(PyObject *module, PyObject *const *args, Py_ssize_t argument_count)
+{
+    State *state = PyModule_GetState(module);
+    Py_ssize_t count, every;
+    if (check_arguments("split_records", argument_count, 3, 3) < 0 || get_size(args[1], &count) < 0 ||
+        get_size(args[2], &every) < 0)
+        return NULL;
+    if (every < 1) {
+        PyErr_SetString(PyExc_ValueError, "pieces must have a record at least");
+        return NULL;
+    }
+    Py_buffer view;
+    const uint8_t *start;
+    Py_ssize_t size;
+    if (get_bytes(args[0], &view, &start, &size) < 0)
+        return NULL;
+    const uint8_t *at = start, *end = start + size;
+    PyObject *positions = NULL;
+    if (check_count(state, count, size) < 0 || (positions = PyList_New(0)) == NULL)
+        goto failed;
+    for (Py_ssize_t i = 0; i <= count; i++) {
+        if (i % every == 0 || i == count) {
+            PyObject *position = PyLong_FromSsize_t(at - start);
+            int failed = position == NULL ? -1 : PyList_Append(positions, position);
+            Py_XDECREF(position);
+            if (failed < 0)
+                goto failed;
+        }
+        if (i == count)
+            break;
+        int32_t record_size;
+        at = get_varint(at, end, &record_size);
+        if (at == NULL || record_size < 1 || record_size > end - at) {
+            raise_malformed(state, i);
+            goto failed;
+        }
+        at += record_size;
+    }
+    if (check_end(state, at, end) < 0)
+        goto failed;
+    release_bytes(&view);
+    return positions;
+failed:
+    Py_XDECREF(positions);
+    release_bytes(&view);
+    return NULL;
+}
+
 /* ---------------------------------------------------------------- decoding to columns */
 
 enum {
@@ -2423,7 +2473,8 @@ static PyMethodDef methods[] = {
     FAST(encode_records), FAST(decode_records), FAST(append_columns), FAST(encode_columns),
     FAST(murmur2_column), FAST(group_rows),     FAST(append_record),  FAST(append_to),
     FAST(append_direct),  FAST(skip_batches),   FAST(decode_batches), FAST(append_batches),
-    FAST(resize),         {"murmur2", murmur2, METH_O, NULL},         {NULL, NULL, 0, NULL}};
+    FAST(resize),         FAST(split_records),  {"murmur2", murmur2, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
 
 static PyObject *import_from(const char *module_name, const char *name)
 {

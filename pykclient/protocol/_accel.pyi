@@ -28,6 +28,7 @@ def decode_records(
     leader_epoch: int | None,
     /,
 ) -> list[ConsumerRecord[bytes | None, bytes | None]]: ...
+def split_records(section: Buffer, count: int, every: int, /) -> list[int]: ...
 def append_columns(
     section: Buffer,
     count: int,

@@ -50,6 +50,9 @@ class Implementation(Protocol):
     ) -> list[ConsumerRecord[bytes | None, bytes | None]]:
         """See ``pure.decode_records``."""
 
+    def split_records(self, section: Buffer, count: int, every: int, /) -> list[int]:
+        """See ``pure.split_records``."""
+
     def append_columns(
         self,
         section: Buffer,

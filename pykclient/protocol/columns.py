@@ -100,11 +100,16 @@ class Columns:
         if header.magic < 2:
             buffer, header = _as_v2(buffer, header, bytes_max)
         section = records_section(buffer, header, bytes_max=bytes_max)
+        return self.append_section(section, header, header.record_count, from_offset=from_offset)
+
+    def append_section(self, section: Buffer, header: BatchHeader, count: int, *, from_offset: int = OFFSET_MIN) -> int:
+        """As ``append_batch``, for the records of a v2 batch, or ``count`` of them that stand together, once they are
+        decompressed."""
         append_time = header.max_timestamp if header.timestamp_type is TimestampType.LOG_APPEND_TIME else None
         try:
             added = accel.active.append_columns(
                 section,
-                header.record_count,
+                count,
                 header.base_offset,
                 header.base_timestamp,
                 append_time,
@@ -156,6 +161,12 @@ class Columns:
         if self.headers is not None:
             self.headers.count += headers
             self.headers.value.null_count += header_nulls
+
+    @property
+    def last_offset(self) -> int:
+        """Of the last row; there must be one."""
+        with memoryview(self.offsets) as view, view.cast("q") as offsets:
+            return offsets[self.row_count - 1]
 
     def _arrays(self) -> tuple[bytearray, ...]:
         key, value, headers = self.key, self.value, self.headers

@@ -254,6 +254,30 @@ def decode_records(
     return records
 
 
+def split_records(section: Buffer, count: int, every: int) -> list[int]:
+    """Where every so manieth record begins, and the end: so that a long batch can be decoded piece by piece. Only the
+    sizes of the records are looked at; what is in them is checked when they are decoded."""
+    if every < 1:
+        raise ValueError("pieces must have a record at least")
+    end = len(section)
+    check_count(count, end)
+    positions: list[int] = []
+    position = index = 0
+    try:
+        for index in range(count):
+            if index % every == 0:
+                positions.append(position)
+            size, position = read_varint(section, position)
+            if size < 1 or size > end - position:
+                raise malformed(index)
+            position += size
+    except (IndexError, CorruptRecordError):
+        raise malformed(index) from None
+    positions.append(position)
+    check_end(position, end)
+    return positions
+
+
 def _read_content(section: Buffer, position: int, end: int) -> tuple[bytes | None, int]:
     size, position = read_varint(section, position)
     if size < 0:

@@ -1,7 +1,7 @@
 """Everything that ``_accel.c`` offers, under the same names, in plain Python."""
 
 from pykclient.protocol.batch_builder import append as append_record
-from pykclient.protocol.pure import decode_records, encode_records, resize
+from pykclient.protocol.pure import decode_records, encode_records, resize, split_records
 from pykclient.protocol.pure_batches import OpenBatch, SentRecord, append_direct, append_to
 from pykclient.protocol.pure_columns import append_columns, encode_columns, group_rows, murmur2_column
 from pykclient.protocol.pure_murmur2 import murmur2
@@ -24,4 +24,5 @@ __all__ = [
     "murmur2_column",
     "resize",
     "skip_batches",
+    "split_records",
 ]

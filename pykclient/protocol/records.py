@@ -183,10 +183,18 @@ def decode_batch(
         check_batch(buffer, header)
     if header.magic < 2:
         return legacy_records.decode_message(buffer, header, topic, partition, from_offset, bytes_max)
+    section = records_section(buffer, header, bytes_max=bytes_max)
+    return decode_section(section, header, header.record_count, topic, partition, from_offset=from_offset)
+
+
+def decode_section(
+    section: Buffer, header: BatchHeader, count: int, topic: str, partition: int, *, from_offset: int = OFFSET_MIN
+) -> ConsumerRecords:
+    """The records of a v2 batch, or ``count`` of them that stand together, once they are decompressed."""
     timestamp_type = header.timestamp_type
     return accel.active.decode_records(
-        records_section(buffer, header, bytes_max=bytes_max),
-        header.record_count,
+        section,
+        count,
         header.base_offset,
         header.base_timestamp,
         header.max_timestamp if timestamp_type is TimestampType.LOG_APPEND_TIME else None,
@@ -234,6 +242,11 @@ def skip_batches(buffer: Buffer, position: int) -> tuple[int, int, int]:
     return accel.active.skip_batches(buffer, position)
 
 
+def split_section(section: Buffer, count: int, every: int) -> list[int]:
+    """Where every so manieth record of the section begins, and its end; see ``decode_section``."""
+    return accel.active.split_records(section, count, every)
+
+
 def decode_all(
     buffer: Buffer,
     topic: str,
@@ -279,6 +292,7 @@ __all__ = [
     "decode_all",
     "decode_batch",
     "decode_batches",
+    "decode_section",
     "decrement_sequence",
     "encode_batch",
     "increment_sequence",
@@ -293,4 +307,5 @@ __all__ = [
     "record_size_upper_bound",
     "records_section",
     "skip_batches",
+    "split_section",
 ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import array
 import contextlib
 import dataclasses
+import itertools
 import os
 import struct
 import subprocess
@@ -416,3 +417,20 @@ def test_the_package_says_which_one_is_in_use() -> None:
     assert pykclient.accelerated is accel.accelerated
     with pytest.raises(AttributeError):
         _ = pykclient.no_such_name
+
+
+@needs_native
+@settings(max_examples=150, deadline=None)
+@given(rows=rows, every=st.integers(0, 5), count=st.integers(-1, 14), changes=st.lists(mutation, max_size=2))
+def test_both_split_a_section_at_the_same_records(
+    rows: list[Any], every: int, count: int, changes: list[tuple[int, int, str]]
+) -> None:
+    section, _ = PURE.encode_records(rows, 0)
+    damaged = mutate(section, changes)
+    assert outcome(PURE.split_records, damaged, count, every) == outcome(native().split_records, damaged, count, every)
+    cuts = native().split_records(section, len(rows), max(1, every))
+    pieces = [section[start:end] for start, end in itertools.pairwise(cuts)]
+    found: list[Any] = []
+    for index, piece in enumerate(pieces):
+        found += decode(native(), piece, min(max(1, every), len(rows) - index * max(1, every)))
+    assert found == decode(native(), section, len(rows))

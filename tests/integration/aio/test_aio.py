@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import Any
 
 import pytest
@@ -16,33 +16,22 @@ from pykclient.aio import AsyncKafkaAdminClient, AsyncKafkaConsumer, AsyncKafkaP
 from pykclient.errors import BufferExhausted, ClientClosed, UsageError, WakeupError
 from pykclient.testing import EmbeddedCluster
 
+from .support import Main, run_on
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[EmbeddedCluster]:
-    with EmbeddedCluster(brokers=2, group_consumer_heartbeat_interval_ms=100) as running:
-        yield running
+Run = Callable[[Main], None]
 
 
-def run(test: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(_main(test), debug=True)
-
-
-async def _main(test: Callable[[], Awaitable[None]]) -> None:
-    await asyncio.wait_for(test(), 60)
-
-
-def test_produce_and_consume(cluster: EmbeddedCluster) -> None:
-    cluster.create_topic("aio-plain", 3)
+def test_produce_and_consume(cluster: EmbeddedCluster, topic: str, run: Run) -> None:
 
     async def test() -> None:
         async with AsyncKafkaProducer(bootstrap_servers=cluster.bootstrap_servers) as producer:
-            delivered = await producer.send("aio-plain", b"first", partition=1)
+            delivered = await producer.send(topic, b"first", partition=1)
             assert (delivered.partition, delivered.offset) == (1, 0)
-            futures = [await producer.send_soon("aio-plain", b"%d" % number) for number in range(500)]
+            futures = [await producer.send_soon(topic, b"%d" % number) for number in range(500)]
             assert len({(m.partition, m.offset) for m in await asyncio.gather(*futures)}) == 500
         seen = []
         async with AsyncKafkaConsumer(
-            "aio-plain", bootstrap_servers=cluster.bootstrap_servers, auto_offset_reset="earliest"
+            topic, bootstrap_servers=cluster.bootstrap_servers, auto_offset_reset="earliest"
         ) as consumer:
             async for record in consumer:
                 seen.append(record.value)
@@ -54,9 +43,10 @@ def test_produce_and_consume(cluster: EmbeddedCluster) -> None:
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_a_group_with_coroutine_listeners_and_commits(cluster: EmbeddedCluster, protocol: str) -> None:
-    topic, group = f"aio-group-{protocol}", f"aio-{protocol}"
-    cluster.create_topic(topic, 4)
+def test_a_group_with_coroutine_listeners_and_commits(
+    cluster: EmbeddedCluster, topic: str, protocol: str, run: Run
+) -> None:
+    group = topic
 
     class Listener:
         def __init__(self) -> None:
@@ -100,24 +90,23 @@ def test_a_group_with_coroutine_listeners_and_commits(cluster: EmbeddedCluster, 
     run(test)
 
 
-def test_transactions(cluster: EmbeddedCluster) -> None:
-    cluster.create_topic("aio-txn", 1)
+def test_transactions(cluster: EmbeddedCluster, topic: str, run: Run) -> None:
 
     async def test() -> None:
-        async with AsyncKafkaProducer(bootstrap_servers=cluster.bootstrap_servers, transactional_id="aio") as producer:
+        async with AsyncKafkaProducer(bootstrap_servers=cluster.bootstrap_servers, transactional_id=topic) as producer:
             await producer.init_transactions()
             async with producer.transaction():
-                await producer.send("aio-txn", b"kept")
+                await producer.send(topic, b"kept", partition=0)
             with pytest.raises(KeyError):
                 async with producer.transaction():
-                    await producer.send("aio-txn", b"dropped")
+                    await producer.send(topic, b"dropped", partition=0)
                     raise KeyError
             async with producer.transaction():
-                await producer.send_soon("aio-txn", b"kept too")
+                await producer.send_soon(topic, b"kept too", partition=0)
         async with AsyncKafkaConsumer(
             bootstrap_servers=cluster.bootstrap_servers, auto_offset_reset="earliest", isolation_level="read_committed"
         ) as consumer:
-            tp = TopicPartition("aio-txn", 0)
+            tp = TopicPartition(topic, 0)
             await consumer.assign([tp])
             [end] = (await consumer.end_offsets([tp])).values()
             seen = []
@@ -128,12 +117,11 @@ def test_transactions(cluster: EmbeddedCluster) -> None:
     run(test)
 
 
-def test_cancelling_a_poll_loses_nothing(cluster: EmbeddedCluster) -> None:
-    cluster.create_topic("aio-cancel", 1)
+def test_cancelling_a_poll_loses_nothing(cluster: EmbeddedCluster, topic: str, run: Run) -> None:
 
     async def test() -> None:
         async with AsyncKafkaConsumer(
-            "aio-cancel", bootstrap_servers=cluster.bootstrap_servers, auto_offset_reset="earliest"
+            topic, bootstrap_servers=cluster.bootstrap_servers, auto_offset_reset="earliest"
         ) as consumer:
             for _ in range(5):
                 waiting = asyncio.ensure_future(consumer.poll())
@@ -142,18 +130,17 @@ def test_cancelling_a_poll_loses_nothing(cluster: EmbeddedCluster) -> None:
                 with pytest.raises(asyncio.CancelledError):
                     await waiting
             async with AsyncKafkaProducer(bootstrap_servers=cluster.bootstrap_servers) as producer:
-                await producer.send("aio-cancel", b"one")
+                await producer.send(topic, b"one")
             [record] = (await consumer.poll(10.0)).records()
             assert record.value == b"one"
 
     run(test)
 
 
-def test_wakeup_and_close_end_a_poll(cluster: EmbeddedCluster) -> None:
-    cluster.create_topic("aio-wake", 1)
+def test_wakeup_and_close_end_a_poll(cluster: EmbeddedCluster, topic: str, run: Run) -> None:
 
     async def test() -> None:
-        consumer = AsyncKafkaConsumer("aio-wake", bootstrap_servers=cluster.bootstrap_servers)
+        consumer = AsyncKafkaConsumer(topic, bootstrap_servers=cluster.bootstrap_servers)
         waiting = asyncio.ensure_future(consumer.poll())
         await asyncio.sleep(0.05)
         consumer.wakeup()
@@ -173,19 +160,18 @@ def test_wakeup_and_close_end_a_poll(cluster: EmbeddedCluster) -> None:
     run(test)
 
 
-def test_memory_is_waited_for_and_never_leaks(cluster: EmbeddedCluster) -> None:
-    cluster.create_topic("aio-memory", 1)
+def test_memory_is_waited_for_and_never_leaks(cluster: EmbeddedCluster, topic: str, run: Run) -> None:
 
     async def test() -> None:
         async with AsyncKafkaProducer(
             bootstrap_servers=cluster.bootstrap_servers, buffer_memory=4096, batch_size=1024, max_block_ms=200
         ) as producer:
-            await producer.send("aio-memory", b"known")
-            rule = cluster.faults.stall("Produce", topic="aio-memory")
+            await producer.send(topic, b"known")
+            rule = cluster.faults.stall("Produce", topic=topic)
             with pytest.raises(BufferExhausted, match="max_block_ms"):
                 for _ in range(20):
-                    await producer.send_soon("aio-memory", bytes(500))
-            waiting = asyncio.ensure_future(producer.send_soon("aio-memory", bytes(900)))
+                    await producer.send_soon(topic, bytes(500))
+            waiting = asyncio.ensure_future(producer.send_soon(topic, bytes(900)))
             await asyncio.sleep(0.02)
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -214,7 +200,7 @@ def test_a_blocked_loop_causes_no_rebalance() -> None:
             assert consumer.group_metadata().generation_id == generation
 
     with EmbeddedCluster(topics=["blocked"], group_min_session_timeout_ms=500) as small:
-        asyncio.run(_main(test))  # not in debug mode: it would log the blocked loop
+        run_on("asyncio", test, debug=False)
 
 
 def test_one_client_per_loop(cluster: EmbeddedCluster) -> None:
@@ -248,14 +234,14 @@ def test_signatures_are_equal(blocking: type, awaited: type, missing: set[str]) 
             assert list(left.values()) == list(right.values()), name
 
 
-def test_administration(cluster: EmbeddedCluster) -> None:
+def test_administration(cluster: EmbeddedCluster, topic: str, run: Run) -> None:
     async def test() -> None:
         async with AsyncKafkaAdminClient(bootstrap_servers=cluster.bootstrap_servers) as admin:
-            await admin.create_topics([NewTopic("aio-admin", 2)], wait=True)
-            described = await admin.describe_topics(["aio-admin"])
-            assert len(described["aio-admin"].partitions) == 2
+            await admin.create_topics([NewTopic(f"{topic}-new", 2)], wait=True)
+            described = await admin.describe_topics([f"{topic}-new"])
+            assert len(described[f"{topic}-new"].partitions) == 2
             names, groups = await asyncio.gather(admin.list_topics(), admin.list_groups())
-            assert "aio-admin" in names
+            assert f"{topic}-new" in names
             assert isinstance(groups, dict)
 
     run(test)
