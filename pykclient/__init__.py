@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         ProtocolError,
         UsageError,
     )
+    from pykclient.producer.prepared import PreparedTransaction
     from pykclient.producer.producer import KafkaProducer
     from pykclient.protocol.accel import accelerated
     from pykclient.types import (
@@ -60,6 +61,7 @@ _EXPORTS = {
     "OffsetAndMetadata": "pykclient.types",
     "OffsetAndTimestamp": "pykclient.types",
     "PartitionInfo": "pykclient.types",
+    "PreparedTransaction": "pykclient.producer.prepared",
     "ProtocolError": "pykclient.errors",
     "RecordMetadata": "pykclient.types",
     "TimestampType": "pykclient.types",
@@ -100,6 +102,7 @@ __all__ = [
     "OffsetAndMetadata",
     "OffsetAndTimestamp",
     "PartitionInfo",
+    "PreparedTransaction",
     "ProtocolError",
     "RecordMetadata",
     "TimestampType",

@@ -1,251 +1,356 @@
-"""The memory of an exactly-once query, in Kafka itself: which batch was decided to be committed, and by which
-transactions.
+"""How an exactly-once query commits a batch: plan, prepare in the tasks, decide, commit, note that it is done.
 
-A topic of one partition per transactionalIdPrefix, kept by compaction. Records are JSON: a *claim* when a batch is
-planned, a *decision* before the first transaction of a batch is committed, *done* after the last. The newest record
-says where things stand. Runs on the driver; every write is acknowledged by all replicas before the next step.
+The driver's half; the tasks' half is in sink.py, the memory in decision_log.py. Every step begins by fencing whoever
+thinks it is the driver too. What was decided is carried out, by this run or by the next one. The argument, case by
+case, is in docs/decisions.md.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import json
+import enum
 import logging
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pykclient.admin.client import KafkaAdminClient
-from pykclient.admin.types import NewTopic
-from pykclient.config import AdminConfig, ConsumerConfig, ProducerConfig
+from pykclient.config import ProducerConfig
 from pykclient.errors import (
     ExactlyOnceError,
     InvalidProducerEpoch,
     InvalidProducerIdMapping,
     InvalidTxnState,
     ProducerFenced,
-    TopicAlreadyExists,
+    UsageError,
 )
 from pykclient.producer.prepared import PreparedTransaction
-from pykclient.spark.clients import borrowed_consumer, borrowed_producer
-from pykclient.types import TopicPartition
+from pykclient.spark.clients import borrowed_producer
+from pykclient.spark.decision_log import Batch, Decided, DecisionLog, Done, Entry, Holder, Rows, Slot, in_use
 
 logger = logging.getLogger(__name__)
 
-LOST = (InvalidTxnState, ProducerFenced, InvalidProducerEpoch)
-"""What a coordinator says of a transaction that it has aborted, or that another producer has fenced."""
-FORGOTTEN = InvalidProducerIdMapping
-"""What it says when it has forgotten the id (transactional.id.expiration.ms): committed or not, nobody knows."""
+TRANSACTION_TIMEOUT_MS = 900_000
+"""The longest that brokers allow unless told otherwise: a batch must be written and committed within it."""
+_NOT_OPEN = (InvalidTxnState, ProducerFenced, InvalidProducerEpoch, InvalidProducerIdMapping)
+"""What a coordinator says of a transaction that is not open any more. It does not say how it ended: the id may have
+been used since."""
+
+OPERATORS_STEP = (
+    "Decide with pykclient.spark.resolve_batch({prefix!r}, replay=True, bootstrap_servers=...) to let the next run "
+    "write the whole batch again, or replay=False to go on without; see 'Operator's steps' in docs/spark.md"
+)
+
+
+_prepared: dict[tuple[object, ...], int] = {}
+
+
+class Role(enum.Enum):
+    """What a task does with its rows."""
+
+    WRITE = "write them in a transaction"
+    CHECK = "they are committed already: only count them"
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Which batch of which query; of a batch write, its idempotencyToken and 0."""
+class Plan:
+    """What the driver tells the tasks of a batch."""
 
-    query: str
-    number: int
+    claim: str
+    timeout_ms: int
+    done: Mapping[str, Done] = field(default_factory=dict)
+    """By query: the last batch that is committed."""
+    recover: Decided | None = None
+    """A batch that is committed in part: only what is missing is written, if its rows are where they were."""
+
+    def role(self, batch: Batch, slot: int) -> Role:
+        """Whether a task writes; ExactlyOnceError when the batch cannot be the next one."""
+        done = self.done.get(batch.query)
+        if done is not None and done.batch.number > batch.number:
+            raise ExactlyOnceError(
+                f"batch {batch.number} is to be written, but {done.batch.number} is committed already: the checkpoint "
+                "went back in time. Give the query a new checkpoint and a new transactionalIdPrefix"
+            )
+        if self.is_done(batch):
+            return Role.CHECK
+        if self.recover is not None:
+            if self.recover.batch != batch:
+                raise ExactlyOnceError(
+                    f"{self.recover.batch} is committed in part and must come back first, but {batch} is to be written"
+                )
+            if any(each.number == slot and each.committed for each in self.recover.slots):
+                return Role.CHECK
+        return Role.WRITE
+
+    def is_done(self, batch: Batch) -> bool:
+        """Whether the batch as a whole is committed."""
+        done = self.done.get(batch.query)
+        return done is not None and done.batch == batch
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One record of the topic."""
+class Prepared:
+    """What a task tells the driver. ``transaction`` None: it had no rows, or only counted them."""
 
-    kind: str
-    owner: str
-    """Who wrote it: the checkpoint of a stream, the token of a batch write."""
-    batch: Batch | None = None
-    transactions: list[PreparedTransaction] = field(default_factory=list)
-
-    def to_json(self) -> bytes:
-        """As it is stored."""
-        return json.dumps(dataclasses.asdict(self), separators=(",", ":")).encode()
-
-    @classmethod
-    def from_json(cls, data: bytes) -> Entry:
-        """As it was stored."""
-        found = json.loads(data)
-        batch = None if found["batch"] is None else Batch(**found["batch"])
-        return cls(
-            found["kind"], found["owner"], batch, [PreparedTransaction(**each) for each in found["transactions"]]
-        )
-
-
-def _not_before(known: Batch | None, batch: Batch) -> bool:
-    return known is not None and known.query == batch.query and known.number >= batch.number
+    claim: str
+    batch: Batch
+    slot: int
+    rows: Rows | None
+    """None: not even counted."""
+    transaction: PreparedTransaction | None = None
 
 
 class Decisions:
-    """The topic of one prefix, for one plan of one query."""
+    """The driver's half, for one prefix and one owner: a checkpoint, or the token of a batch write."""
 
     def __init__(self, client: Mapping[str, str], prefix: str, owner: str) -> None:
         self._client = dict(client)
         self.prefix = prefix
         self.owner = owner
-        self.topic = f"{prefix}.decisions"
+        self.log = DecisionLog(client, prefix)
 
-    # ---- the topic
+    # ---- plan
 
-    def _settings(self, table: type, **more: str) -> dict[str, Any]:
-        """What of the user's configuration this kind of client has."""
-        names = {each.name for each in dataclasses.fields(table)}
-        return {name: value for name, value in self._client.items() if name.replace(".", "_") in names} | more
+    def plan(self, *, trigger_ms: int | None = None) -> Plan:
+        """Before the tasks start: finish what an earlier driver decided, abort what it did not, claim the prefix."""
+        timeout_ms = self._prepare_brokers(trigger_ms)
+        with self.log.hold() as holder:
+            entry = holder.newest()
+            begun = entry.kind in ("claim", "decision")
+            if entry.kind == "decision":
+                entry = self._finish(holder, entry)
+            if entry.decided is not None and entry.owner != self.owner:
+                raise ExactlyOnceError(self._in_part(entry.decided, f"it belongs to {entry.owner}, not {self.owner}"))
+            if begun:
+                self.abort_open()
+            done = {} if entry.done is None else {entry.done.batch.query: entry.done}
+            if entry.owner != self.owner and entry.kind != "none":
+                # Somebody else came in between, or the checkpoint was moved: look for our own among the older ones.
+                older = [each.done for each in self.log.entries() if each.kind == "done" and each.done is not None]
+                done = {each.batch.query: each for each in older} | done
+            claim = uuid.uuid4().hex
+            holder.write(replace(entry, kind="claim", owner=self.owner, claim=claim))
+        return Plan(claim, timeout_ms, done, entry.decided)
 
-    def create(self) -> None:
-        """Make the topic if it is not there."""
-        tp = TopicPartition(self.topic, 0)
-        with borrowed_consumer(self._reader()) as consumer:
-            if tp.topic in consumer.list_topics():
+    def _prepare_brokers(self, trigger_ms: int | None) -> int:
+        """Once per process: the topic is there, and the time-out is possible."""
+        key = (self.prefix, trigger_ms, *sorted(self._client.items()))
+        if key not in _prepared:
+            self.log.create()
+            _prepared[key] = self._timeout_ms(trigger_ms)
+        return _prepared[key]
+
+    def _timeout_ms(self, trigger_ms: int | None) -> int:
+        """kafka.transaction.timeout.ms, as long as may be by default; refused when it cannot work."""
+        asked, most = self._client.get("transaction.timeout.ms"), self.log.timeout_max_ms()
+        if asked is not None and most is not None and int(asked) > most:
+            raise UsageError(
+                f"kafka.transaction.timeout.ms is {asked}, but the brokers allow {most} at most "
+                "(transaction.max.timeout.ms): lower the one or raise the other"
+            )
+        timeout_ms = int(asked) if asked is not None else min(TRANSACTION_TIMEOUT_MS, most or TRANSACTION_TIMEOUT_MS)
+        if trigger_ms is not None and timeout_ms < trigger_ms:
+            raise UsageError(
+                f"kafka.transaction.timeout.ms is {timeout_ms}, less than the triggerInterval of {trigger_ms} ms: a "
+                "batch may take that long, and its transactions would be aborted. Raise it"
+                + (f" (the brokers allow {most} at most: transaction.max.timeout.ms)" if most is not None else "")
+            )
+        return timeout_ms
+
+    def _finish(self, holder: Holder, entry: Entry) -> Entry:
+        """An earlier driver decided and died before all was committed: commit the rest. Gives the state after it."""
+        decided = entry.decided
+        assert decided is not None
+        logger.warning("%s: finishing %s, which an earlier run decided to commit", self.prefix, decided.batch)
+        settled = self._commit_slots(decided)
+        lost = [each for each in settled if not each.committed]
+        if not lost:
+            rows = sum((each.rows for each in settled), Rows())
+            entry = replace(entry, kind="done", done=Done(decided.batch, rows), decided=None)
+            holder.write(entry)
+            return entry
+        logger.error(
+            "%s: %s was decided, but the transactions of %s are lost", self.prefix, decided.batch, _names(lost)
+        )
+        if len(lost) == len(settled):
+            return replace(entry, kind="claim", decided=None)  # nothing of it was ever visible: it is written anew
+        return replace(entry, kind="claim", decided=Decided(decided.batch, tuple(settled)))
+
+    def abort_open(self) -> None:
+        """Abort what earlier attempts have left open, so that readers need not wait for it to time out."""
+        left = self.log.open_transactions()
+        if left:
+            logger.warning("%s: aborting what an earlier run has left: %s", self.prefix, ", ".join(left))
+            self.log.fence(left)
+
+    # ---- commit
+
+    def commit(self, prepared: Sequence[Prepared]) -> None:
+        """All tasks have prepared: decide, commit, note that it is done."""
+        if not prepared:
+            return
+        batch, claims = prepared[0].batch, {each.claim for each in prepared}
+        with self.log.hold() as holder:
+            entry = holder.newest()
+            if claims != {entry.claim} or entry.kind != "claim":
+                raise ExactlyOnceError(in_use(self.prefix))
+            if all(each.transaction is None for each in prepared) and self._is_known(holder, entry, prepared):
                 return
-        with KafkaAdminClient(self._settings(AdminConfig)) as admin:
-            wanted = NewTopic(self.topic, 1, configs={"cleanup.policy": "compact"})
-            results = admin.create_topics([wanted], wait=True)
-            for error in results.errors.values():
-                if not isinstance(error, TopicAlreadyExists):
-                    raise error
+            slots = [
+                Slot(each.slot, each.transaction, each.rows or Rows())
+                for each in prepared
+                if each.transaction is not None
+            ]
+            if entry.decided is not None:
+                slots = self._recovered(entry.decided, prepared, slots)
+            self._check_open([each for each in slots if not each.committed])
+            decided = Decided(batch, tuple(slots))
+            holder.write(replace(entry, kind="decision", decided=decided))
+            lost = [each for each in self._commit_slots(decided) if not each.committed]
+            if lost:
+                raise ExactlyOnceError(self._in_part(decided, f"the transactions of {_names(lost)} were aborted"))
+            rows = sum((each.rows for each in slots), Rows())
+            holder.write(replace(entry, kind="done", done=Done(batch, rows), decided=None))
 
-    def _reader(self) -> dict[str, Any]:
-        return self._settings(
-            ConsumerConfig,
-            **{"auto.offset.reset": "none", "enable.auto.commit": "false", "isolation.level": "read_uncommitted"},
+    def _is_known(self, holder: Holder, entry: Entry, prepared: Sequence[Prepared]) -> bool:
+        """Whether the batch was committed by an earlier run; if so, that what came back now is the same."""
+        batch = prepared[0].batch
+        known = [each for each in (entry.done, *(old.done for old in self._older(entry, batch))) if each is not None]
+        found = next((each for each in known if each.batch == batch), None)
+        if found is None:
+            return False
+        counted = [each.rows for each in prepared if each.rows is not None]
+        rows = sum(counted, Rows())
+        if found.rows is not None and len(counted) == len(prepared) and rows != found.rows:
+            holder.write(replace(entry, disputed=True, done=found))
+            raise ExactlyOnceError(
+                f"{batch} of {self.prefix!r} is committed with {found.rows.count} rows, and came back with "
+                f"{rows.count}{' others' if rows.count == found.rows.count else ''}: the checkpoint was changed, or "
+                "the query computes something else each time (then set checkReplays=false). "
+                + OPERATORS_STEP.format(prefix=self.prefix)
+            )
+        holder.write(replace(entry, kind="done", done=found, disputed=False))
+        return True
+
+    def _older(self, entry: Entry, batch: Batch) -> list[Entry]:
+        if entry.done is not None and entry.done.batch.query == batch.query:
+            return []
+        return [each for each in reversed(self.log.entries()) if each.kind == "done"]
+
+    def _recovered(self, decided: Decided, prepared: Sequence[Prepared], written: list[Slot]) -> list[Slot]:
+        """A batch that was committed in part came back: the slots it has now, if each has the rows it had then."""
+        now = {each.slot: each.rows for each in prepared if each.rows is not None and each.rows.count}
+        then = {each.number: each.rows for each in decided.slots}
+        moved = sorted(number for number in now.keys() | then.keys() if now.get(number) != then.get(number))
+        if moved:
+            raise ExactlyOnceError(
+                self._in_part(decided, f"it came back with other rows in the tasks {', '.join(map(str, moved))}")
+            )
+        return [each for each in decided.slots if each.committed] + written
+
+    def _check_open(self, slots: list[Slot]) -> None:
+        """Before anything is decided: a transaction that is gone by now means that nothing of the batch is visible."""
+        found = self.log.described([each.transaction.transactional_id for each in slots])
+        gone = [
+            each
+            for each in slots
+            if (state := found.get(each.transaction.transactional_id)) is not None
+            and (state.state, state.producer_id, state.producer_epoch)
+            != ("Ongoing", each.transaction.producer_id, each.transaction.producer_epoch)
+        ]
+        if gone:
+            timeout_ms = found[gone[0].transaction.transactional_id].timeout_ms
+            raise ExactlyOnceError(
+                f"the transactions of {_names(gone)} were aborted before the batch could be committed: it took longer "
+                f"than kafka.transaction.timeout.ms ({timeout_ms}), another query uses this prefix, or a task was run "
+                "twice at a time (set spark.speculation=false). Nothing of the batch is visible; start the query again"
+            )
+
+    def _commit_slots(self, decided: Decided) -> list[Slot]:
+        """Commit what is not yet; gives the slots with what became of them."""
+        settled = []
+        with borrowed_producer(self.log.settings(ProducerConfig)) as producer:
+            for each in decided.slots:
+                committed = each.committed
+                if not committed:
+                    try:
+                        producer.commit_prepared(each.transaction)
+                        committed = True
+                    except _NOT_OPEN as error:
+                        logger.error("%s: cannot be committed: %s", each.transaction.transactional_id, error)
+                        committed = self._was_committed(each, decided.batch, error)
+                settled.append(replace(each, committed=committed))
+        return settled
+
+    def _was_committed(self, slot: Slot, batch: Batch, error: Exception) -> bool:
+        """A transaction is not open: was it committed by an earlier try, or aborted? Its marker knows."""
+        self.log.fence([slot.transaction.transactional_id])  # from here on nothing of it can change
+        if self.log.marked(slot, batch):
+            return True
+        if isinstance(error, InvalidProducerIdMapping):
+            # The coordinator has forgotten the id (transactional.id.expiration.ms); the marker ages the same.
+            raise ExactlyOnceError(
+                self._in_part(Decided(batch, (slot,)), f"nobody knows any more whether {_names([slot])} was committed")
+            )
+        return False
+
+    def _in_part(self, decided: Decided, why: str) -> str:
+        committed = [each for each in decided.slots if each.committed]
+        return (
+            f"{decided.batch} of {self.prefix!r} was decided and is committed in part: {why}. "
+            + (f"Visible are the tasks {', '.join(str(each.number) for each in committed)}. " if committed else "")
+            + "Start the query again with the same number of tasks: what is missing is written if it comes back the "
+            "same. Otherwise: " + OPERATORS_STEP.format(prefix=self.prefix)
         )
 
-    def _write(self, entry: Entry, key: str) -> None:
-        settings = self._settings(ProducerConfig, acks="all", **{"enable.idempotence": "true", "linger.ms": "0"})
-        for name in ("transactional.id", "transaction.timeout.ms"):
-            settings.pop(name, None)
-        with borrowed_producer(settings) as producer:
-            producer.send(self.topic, entry.to_json(), key.encode(), partition=0).result(60)
+    # ---- failure
 
-    def entries(self, *, last_only: bool) -> Iterator[Entry]:
-        """The records, oldest first; or only the newest, which compaction never removes."""
-        tp = TopicPartition(self.topic, 0)
-        with borrowed_consumer(self._reader()) as consumer:
-            first, end = consumer.beginning_offsets([tp])[tp], consumer.end_offsets([tp])[tp]
-            if end > first:
-                consumer.assign([tp])
-                consumer.seek(tp, end - 1 if last_only else first)
-                while consumer.position(tp) < end:
-                    for record in consumer.poll(1.0).records():
-                        if record.value is not None:
-                            yield Entry.from_json(record.value)
-                consumer.assign([])
-
-    def last(self) -> Entry | None:
-        """Where things stand."""
-        return next(iter(list(self.entries(last_only=True))[-1:]), None)
-
-    # ---- the steps of a batch
-
-    def begin(self, token: str | None = None) -> Batch | None:
-        """Plan: finish what an earlier driver decided, then claim the prefix. Gives the batch that is committed already
-        and must not be written again; for a batch write, only if it is the one of this ``token``."""
-        self.create()
-        entry = self.last()
-        if entry is not None and entry.kind == "decision":
-            entry = self._finish(entry)
-        committed = entry.batch if entry is not None else None
-        if token is not None and (committed is None or committed.query != token):
-            known = [each for each in self.entries(last_only=False) if each.kind == "done" and each.batch is not None]
-            committed = next((each.batch for each in reversed(known) if each.batch and each.batch.query == token), None)
-        # The claim carries the last batch along, so that the newest record alone says all. Spark may plan a batch more
-        # than once, so the same owner may claim again and again.
-        self._write(Entry("claim", self.owner, entry.batch if entry is not None else None), "claim")
-        return committed
-
-    def _finish(self, entry: Entry) -> Entry | None:
-        """An earlier driver decided and died before all transactions were committed: commit them."""
-        logger.warning("%s: finishing batch %s, which an earlier run decided to commit", self.prefix, entry.batch)
-        lost, forgotten = self._commit_all(entry.transactions)
-        if forgotten or (lost and len(lost) < len(entry.transactions)):
-            raise ExactlyOnceError(
-                f"batch {entry.batch} of {self.prefix!r} is committed in part: the transactions of "
-                f"{', '.join(lost + forgotten)} were aborted by the broker before they could be committed (the driver "
-                "was away for longer than kafka.transaction.timeout.ms, or another query uses this prefix). Their "
-                "records are missing. Decide with pykclient.spark.resolve_batch(..., replay=True) to write the batch "
-                "again (records of the other transactions are then there twice), or replay=False to go on without them"
-            )
-        if lost:
-            return None  # nothing of it was ever visible, so it is simply written again
-        done = Entry("done", entry.owner, entry.batch)
-        assert entry.batch is not None
-        self._write(done, entry.batch.query)
-        return done
-
-    def commit(self, batch: Batch, transactions: list[PreparedTransaction]) -> None:
-        """All tasks have prepared: decide, commit, note that it is done."""
-        entry = self.last()
-        if entry is None or entry.owner != self.owner or entry.kind == "decision" or _not_before(entry.batch, batch):
-            raise ExactlyOnceError(
-                f"another query, or another run of this one, uses transactionalIdPrefix {self.prefix!r}: {batch} is "
-                "not committed here. Give each query a prefix of its own, and run it once at a time"
-            )
-        decision = Entry("decision", self.owner, batch, transactions)
-        self._write(decision, batch.query)
-        lost, forgotten = self._commit_all(transactions)
-        if lost or forgotten:
-            raise ExactlyOnceError(
-                f"batch {batch} of {self.prefix!r}: the transactions of {', '.join(lost + forgotten)} were aborted "
-                "before they could be committed: by the broker after kafka.transaction.timeout.ms, by a query with "
-                "this prefix, or by a speculative task (set spark.speculation=false)"
-            )
-        self._write(Entry("done", self.owner, batch), batch.query)
-
-    def abort(self, transactions: list[PreparedTransaction]) -> None:
+    def abort(self, prepared: Sequence[Prepared]) -> None:
         """The batch failed. What was decided stays decided; what was not is aborted, so that readers need not wait for
         it to time out."""
-        entry = self.last()
-        if entry is None or entry.owner != self.owner or entry.kind == "decision":
+        transactions = [each.transaction for each in prepared if each.transaction is not None]
+        if not transactions:
             return
-        with borrowed_producer(self._ender()) as producer:
+        with self.log.hold() as holder:  # a decision still on its way is stored or refused now
+            entry = holder.newest()
+        decided = [] if entry.decided is None else [each.transaction for each in entry.decided.slots]
+        with borrowed_producer(self.log.settings(ProducerConfig)) as producer:
             for each in transactions:
+                if each in decided:
+                    continue
                 try:
                     producer.abort_prepared(each)
-                except (*LOST, FORGOTTEN):
-                    logger.debug("%s: aborted already", each.transactional_id)
-
-    def _ender(self) -> dict[str, Any]:
-        settings = self._settings(ProducerConfig)
-        return {
-            name: value
-            for name, value in settings.items()
-            if name not in ("transactional.id", "transaction.timeout.ms")
-        }
-
-    def _commit_all(self, transactions: list[PreparedTransaction]) -> tuple[list[str], list[str]]:
-        """Commit each; gives the ids of those that are lost, and of those that nobody knows any more."""
-        lost, forgotten = [], []
-        with borrowed_producer(self._ender()) as producer:
-            for each in transactions:
-                try:
-                    producer.commit_prepared(each)
-                except LOST as error:
-                    logger.error("%s: cannot be committed: %s", each.transactional_id, error)
-                    lost.append(each.transactional_id)
-                except FORGOTTEN:
-                    forgotten.append(each.transactional_id)
-        return lost, forgotten
+                except _NOT_OPEN:
+                    logger.debug("%s: ended already", each.transactional_id)
 
     def resolve(self, *, replay: bool) -> Batch | None:
-        """The operator's word on a batch that was committed in part; see ``resolve_batch``."""
-        entry = self.last()
-        if entry is None or entry.kind != "decision" or entry.batch is None:
-            return None
-        if replay:
-            earlier = [each for each in self.entries(last_only=False) if each.kind == "done"]
-            self._write(Entry("claim", self.owner, earlier[-1].batch if earlier else None), "claim")
-        else:
-            self._write(Entry("done", entry.owner, entry.batch), entry.batch.query)
-        return entry.batch
+        """The operator's word on a batch in doubt; see ``resolve_batch``."""
+        with self.log.hold() as holder:
+            entry = holder.newest()
+            if entry.decided is not None:
+                batch, before = entry.decided.batch, entry.done
+            elif entry.disputed and entry.done is not None:
+                batch = entry.done.batch
+                before = Done(replace(batch, number=batch.number - 1), None)
+            else:
+                return None
+            self.abort_open()
+            done = before if replay else Done(batch, None)
+            holder.write(replace(entry, kind="done", done=done, decided=None, disputed=False))
+        return batch
+
+
+def _names(slots: Sequence[Slot]) -> str:
+    return ", ".join(each.transaction.transactional_id for each in slots)
 
 
 def resolve_batch(transactional_id_prefix: str, *, replay: bool, **client: Any) -> Batch | None:
-    """After an ExactlyOnceError about a batch committed in part: ``replay=True`` lets the next run write it again,
-    ``replay=False`` lets it go on without the missing records. Client options as keywords (``bootstrap_servers=...``).
+    """After an ExactlyOnceError that asks for it, with the query stopped: ``replay=True`` lets the next run write the
+    batch again, ``replay=False`` lets it go on without. Client options as keywords (``bootstrap_servers=...``).
 
-    Gives the batch it was about, None when there was none.
+    Gives the batch it was about, None when there was none in doubt.
     """
     settings = {name.replace("_", "."): str(value) for name, value in client.items()}
     return Decisions(settings, transactional_id_prefix, "operator").resolve(replay=replay)
 
 
-__all__ = ["Batch", "Decisions", "Entry", "resolve_batch"]
+__all__ = ["Batch", "Decisions", "Plan", "Prepared", "Role", "resolve_batch"]

@@ -27,6 +27,7 @@ NAMES = (
     "partition.metadata.cache.ttl.ms", "maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay",
     "minPartitions", "maxRecordsPerPartition", "groupIdPrefix", "includeHeaders", "topic",
     "columns", "commitGroup", "exactlyOnce", "transactionalIdPrefix", "idempotencyToken",
+    "checkReplays", "triggerInterval",
 )  # fmt: skip
 _CANONICAL = {name.lower(): name for name in NAMES}
 # What Spark itself passes along with ours.
@@ -96,6 +97,8 @@ class SinkOptions:
     transactional_id_prefix: str | None
     idempotency_token: str | None
     checkpoint: str | None
+    check_replays: bool
+    trigger_ms: int | None
 
 
 class _Given:
@@ -306,6 +309,9 @@ def sink_options(options: Mapping[str, str]) -> SinkOptions:
     if topic is not None:
         topic = topic.strip()
     given.boolean("includeHeaders", False)
+    trigger_ms = None
+    if given.text("triggerInterval") is not None:
+        trigger_ms = int(given.duration_s("triggerInterval", 0.0) * 1000)
     if given.text("kafka.transactional.id") is not None:
         raise UsageError("option kafka.transactional.id is not supported: see exactlyOnce and transactionalIdPrefix")
     return SinkOptions(
@@ -315,6 +321,8 @@ def sink_options(options: Mapping[str, str]) -> SinkOptions:
         transactional_id_prefix=given.text("transactionalIdPrefix"),
         idempotency_token=given.text("idempotencyToken"),
         checkpoint=given.text("checkpointLocation"),
+        check_replays=given.boolean("checkReplays", True),
+        trigger_ms=trigger_ms,
     )
 
 

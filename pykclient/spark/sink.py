@@ -12,14 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pykclient.errors import ExactlyOnceError, UsageError
+from pykclient.errors import UsageError
 from pykclient.producer.arrow import SentRows
-from pykclient.producer.prepared import PreparedTransaction
 from pykclient.protocol import arrow
 from pykclient.spark import pyspark_api as api
 from pykclient.spark.clients import borrowed_producer
-from pykclient.spark.decisions import Batch, Decisions
+from pykclient.spark.decision_log import Batch, DecisionLog, Rows, marker_text
+from pykclient.spark.decisions import Decisions, Plan, Prepared, Role
 from pykclient.spark.options import SinkOptions
+from pykclient.types import OffsetAndMetadata
 
 _TEXT = (api.StringType, api.BinaryType)
 
@@ -102,48 +103,50 @@ def write_rows(options: SinkOptions, layout: Layout, batches: Iterator[Any]) -> 
 class Written(api.WriterCommitMessage):  # type: ignore[misc]
     """What a task tells the driver."""
 
-    def __init__(
-        self, row_count: int, batch: Batch | None = None, transaction: PreparedTransaction | None = None
-    ) -> None:
+    def __init__(self, row_count: int, prepared: Prepared | None = None) -> None:
         self.row_count = row_count
-        self.batch = batch
-        self.transaction = transaction
-
-
-TRANSACTION_TIMEOUT_MS = 900_000
-"""The longest that brokers allow unless told otherwise: a batch must be written and committed within it."""
+        self.prepared = prepared
 
 
 def prepare_rows(
-    options: SinkOptions, layout: Layout, batches: Iterator[Any], *, batch: Batch, committed: Batch | None, slot: int
+    options: SinkOptions, layout: Layout, batches: Iterator[Any], *, plan: Plan, batch: Batch, slot: int
 ) -> Written:
-    """Write the rows of one task in a transaction and leave its end to the driver. Writes nothing when the batch is
-    committed already: the input is not even read."""
-    if committed is not None and committed.query == batch.query:
-        if committed.number == batch.number:
-            return Written(0, batch)
-        if committed.number > batch.number:
-            raise ExactlyOnceError(
-                f"batch {batch.number} is to be written, but {committed.number} is committed already: the checkpoint "
-                "went back in time. Give the query a new checkpoint and a new transactionalIdPrefix"
-            )
+    """Write the rows of one task in a transaction and leave its end to the driver. Only counts them when they are
+    committed already."""
+    if plan.role(batch, slot) is Role.CHECK:
+        if plan.is_done(batch) and not options.check_replays:
+            return Written(0, Prepared(plan.claim, batch, slot, None))
+        rows = sum((rows_of(each) for each in batches), Rows())
+        return Written(rows.count, Prepared(plan.claim, batch, slot, rows))
     first = next((each for each in batches if each.num_rows), None)
     if first is None:
-        return Written(0, batch)
+        return Written(0, Prepared(plan.claim, batch, slot, Rows()))
+    log = DecisionLog(options.client, options.transactional_id_prefix or "")
     settings = {
-        "transaction.timeout.ms": str(TRANSACTION_TIMEOUT_MS),
         **options.client,
+        "transaction.timeout.ms": str(plan.timeout_ms),
         "transactional.id": f"{options.transactional_id_prefix}.{slot}",
     }
     with borrowed_producer(settings) as producer:
         producer.init_transactions()  # ends what an earlier attempt at this slot has left
         producer.begin_transaction()
-        sent = send_rows(producer, options, layout, first)
+        # The marker is committed with the rows, or not at all: it tells later what became of this transaction.
+        marker = OffsetAndMetadata(batch.number, marker_text(batch))
+        producer.send_offsets_to_transaction({log.topic_partition: marker}, log.marker_group(slot))
+        rows, sent = rows_of(first), send_rows(producer, options, layout, first)
         for each in batches:
             if each.num_rows:
+                rows += rows_of(each)
                 sent += send_rows(producer, options, layout, each)
         transaction = producer.prepare_transaction()
-        return Written(sum(each.result(0).row_count for each in sent), batch, transaction)
+        for each in sent:
+            each.result(0)
+        return Written(rows.count, Prepared(plan.claim, batch, slot, rows, transaction))
+
+
+def rows_of(batch: Any) -> Rows:
+    """Number and checksum of rows."""
+    return Rows(batch.num_rows, arrow.checksum(batch, ("value", "key", "headers", "topic", "partition")))
 
 
 def _decisions(options: SinkOptions, owner: str) -> Decisions | None:
@@ -157,8 +160,8 @@ def _decisions(options: SinkOptions, owner: str) -> Decisions | None:
     return Decisions(options.client, options.transactional_id_prefix, owner)
 
 
-def _transactions(messages: list[Written | None]) -> list[PreparedTransaction]:
-    return [each.transaction for each in messages if each is not None and each.transaction is not None]
+def _prepared(messages: list[Written | None]) -> list[Prepared]:
+    return [each.prepared for each in messages if each is not None and each.prepared is not None]
 
 
 class BatchWriter(api.DataSourceArrowWriter):  # type: ignore[misc]
@@ -169,32 +172,32 @@ class BatchWriter(api.DataSourceArrowWriter):  # type: ignore[misc]
             raise UsageError("mode 'overwrite' is not possible: Kafka only appends. Use mode('append')")
         self._options = options
         self._layout = checked_layout(schema, options.topic)
-        self._batch = Batch("token:" + (options.idempotency_token or uuid.uuid4().hex), 0)
+        token = options.idempotency_token
+        self._batch = Batch(f"once:{uuid.uuid4().hex}" if token is None else f"token:{token}", 0)
         self._decisions = _decisions(options, self._batch.query)
-        self._committed = None if self._decisions is None else self._decisions.begin(self._batch.query)
+        self._plan = None if self._decisions is None else self._decisions.plan()
 
     def write(self, iterator: Iterator[Any]) -> Written:
         """On an executor."""
-        if self._decisions is None:
+        if self._plan is None:
             return Written(write_rows(self._options, self._layout, iterator))
-        slot = api.TaskContext.get().partitionId()
-        return prepare_rows(
-            self._options, self._layout, iterator, batch=self._batch, committed=self._committed, slot=slot
-        )
+        slot = _slot_of_task()
+        return prepare_rows(self._options, self._layout, iterator, plan=self._plan, batch=self._batch, slot=slot)
 
     def commit(self, messages: list[Written | None]) -> None:
         """On the driver, when all tasks have written."""
-        if self._decisions is not None and self._committed != self._batch:
-            self._decisions.commit(self._batch, _transactions(messages))
+        if self._decisions is not None:
+            self._decisions.commit(_prepared(messages))
 
     def abort(self, messages: list[Written | None]) -> None:
         """On the driver, when one has failed. At least once: what was stored stays."""
         if self._decisions is not None:
-            self._decisions.abort(_transactions(messages))
+            self._decisions.abort(_prepared(messages))
 
 
 class StreamWriter(api.DataSourceStreamArrowWriter):  # type: ignore[misc]
-    """For ``df.writeStream``."""
+    """For ``df.writeStream``. Spark makes one to plan a batch, which it pickles for the tasks, and another one to
+    commit or abort it: what the two must agree on goes with the tasks' messages."""
 
     def __init__(self, options: SinkOptions, schema: Any) -> None:
         if options.idempotency_token is not None:
@@ -205,31 +208,46 @@ class StreamWriter(api.DataSourceStreamArrowWriter):  # type: ignore[misc]
         self._schema = schema
         self._layout = checked_layout(schema, options.topic)
         self._decisions = _decisions(options, options.checkpoint or "stream")
-        self._committed = None if self._decisions is None else self._decisions.begin()
+        self._plan: Plan | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Packed up for the tasks, so this is the one that plans. The one that commits must not: it would take the
+        # prefix from itself.
+        if self._decisions is not None and self._plan is None:
+            self._plan = self._decisions.plan(trigger_ms=self._options.trigger_ms)
+        return self.__dict__
 
     def write(self, iterator: Iterator[Any]) -> Written:
         """On an executor."""
         if not api.STREAM_WRITES_ARROW:  # Spark 4.0 gives rows
             rows = (row.asDict(recursive=True) for row in iterator)
             iterator = arrow.batches_of_rows(rows, api.arrow_schema(self._schema))
-        if self._decisions is None:
+        if self._plan is None:
             return Written(write_rows(self._options, self._layout, iterator))
-        batch, slot = _batch_of_task(), api.TaskContext.get().partitionId()
-        return prepare_rows(self._options, self._layout, iterator, batch=batch, committed=self._committed, slot=slot)
+        slot, batch = _slot_of_task(), _batch_of_task()
+        return prepare_rows(self._options, self._layout, iterator, plan=self._plan, batch=batch, slot=slot)
 
     def commit(self, messages: list[Written | None], batchId: int) -> None:
         """On the driver, when all tasks have written."""
-        batches = {each.batch for each in messages if each is not None and each.batch is not None}
-        if self._decisions is None or not batches:
-            return
-        batch = batches.pop()
-        if batch != self._committed:
-            self._decisions.commit(batch, _transactions(messages))
+        if self._decisions is not None:
+            self._decisions.commit(_prepared(messages))
 
     def abort(self, messages: list[Written | None], batchId: int) -> None:
         """On the driver, when one has failed, or when ``commit`` has."""
         if self._decisions is not None:
-            self._decisions.abort(_transactions(messages))
+            self._decisions.abort(_prepared(messages))
+
+
+def _slot_of_task() -> int:
+    """The number of the task among those of its batch. Refuses speculation, which a driver's Python is not told of, but
+    tasks are: two attempts at a time would abort each other's transactions."""
+    context = api.TaskContext.get()
+    if (context.getLocalProperty("spark.speculation") or "false").strip().lower() == "true":
+        raise UsageError(
+            "exactlyOnce cannot be used with spark.speculation=true: a second attempt at a task aborts what the first "
+            "has written. Set spark.speculation=false"
+        )
+    return int(context.partitionId())
 
 
 def _batch_of_task() -> Batch:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,10 +11,9 @@ import pytest
 from pykclient import KafkaAdminClient
 from pykclient.admin import NewTopic
 from pykclient.testing.real_kafka import RealKafka, available
+from tests.spark.batch_driver import DIED, OK, Job, Step, drive
 from tests.spark.data import expected, fill, values
-from tests.spark.test_exactly_once import committed_values, no_idle_clients, run_until_done
-
-__all__ = ["no_idle_clients"]
+from tests.spark.test_exactly_once import committed_values, open_ids, rows_of
 
 pytestmark = pytest.mark.real_kafka
 
@@ -36,12 +35,14 @@ def topic(cluster: Any, request: pytest.FixtureRequest) -> str:
     return name
 
 
-@pytest.mark.usefixtures("no_idle_clients")
 def test_a_driver_that_dies_at_any_point_loses_and_doubles_nothing(cluster: Any, topic: str) -> None:
-    chance = random.Random(4)
-    deaths = run_until_done(cluster, topic, 3, chance, lambda: chance.randint(1, 3))
-    assert deaths >= 3
-    assert committed_values(cluster, topic) == sorted(b"%d-%d" % (b, r) for b in range(3) for r in range(20))
+    steps = [Step("task", True, 2), Step("decision"), Step("decision", True), Step("end", True), Step("done")]
+    for number, step in enumerate(steps):
+        batch = Job(cluster.bootstrap_servers, topic, number, rows_of(number), 2)
+        assert drive(replace(batch, die=step)) == DIED
+        assert drive(replace(batch, slots=3)) == OK
+    assert committed_values(cluster, topic) == sorted(row for number in range(len(steps)) for row in rows_of(number))
+    assert open_ids(cluster) == []
 
 
 def test_rows_go_round(spark: Any, cluster: Any, topic: str) -> None:
