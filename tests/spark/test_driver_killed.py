@@ -20,6 +20,22 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 
 @pytest.mark.full
+def test_speculation_is_refused_when_spark_is_set_to_it(
+    cluster: EmbeddedCluster, topic: str, load: Callable[..., Any], tmp_path: pathlib.Path
+) -> None:
+    target = topic + "-out"
+    cluster.create_topic(target, 2)
+    fill(cluster, topic, 10)
+    arguments = [cluster.bootstrap_servers, topic, target, str(tmp_path / "checkpoint"), "2"]
+    command = [sys.executable, "-W", "ignore", "-m", "tests.spark.exactly_once_job", *arguments]
+    environment = {**os.environ, "PYSPARK_SUBMIT_ARGS": "--conf spark.speculation=true pyspark-shell"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode != 0
+    assert "exactlyOnce cannot be used with spark.speculation=true" in done.stderr
+    assert values(load(subscribe=target, kafka__isolation__level="read_uncommitted")) == []
+
+
+@pytest.mark.full
 @pytest.mark.timeout(3000)
 def test_killed_drivers_lose_and_double_nothing(
     cluster: EmbeddedCluster, topic: str, load: Callable[..., Any], tmp_path: pathlib.Path
@@ -27,7 +43,9 @@ def test_killed_drivers_lose_and_double_nothing(
     kills = int(os.environ.get("PYKCLIENT_KILLS", "20"))
     target = topic + "-out"
     cluster.create_topic(target, 2)
-    chance = random.Random(11)
+    seed = 11
+    chance = random.Random(seed)
+    print(f"seed {seed}, {kills} kills")
     seen = cluster.faults.observe("END_TXN")
 
     def start() -> subprocess.Popen[bytes]:

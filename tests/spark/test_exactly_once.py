@@ -129,6 +129,20 @@ def test_mistakes_show_our_sentence(
         frame.write.format("pykclient").mode("append").options(**servers, **options).save()
 
 
+def test_speculation_is_refused_by_name(spark: Any, cluster: EmbeddedCluster, topic: str, load: Load) -> None:
+    """Spark tells its tasks the settings of the session; here one of them is told so. With the setting itself, in a
+    stream: test_driver_killed.py."""
+    options = {"kafka.bootstrap.servers": cluster.bootstrap_servers, "topic": topic, "transactionalIdPrefix": topic}
+    frame = spark.sql("select 'v' as value").write.format("pykclient").mode("append").options(**options)
+    spark.sparkContext.setLocalProperty("spark.speculation", "true")
+    try:
+        with pytest.raises(Exception, match=r"cannot be used with spark.speculation=true"):
+            frame.option("exactlyOnce", "true").save()
+    finally:
+        spark.sparkContext.setLocalProperty("spark.speculation", None)
+    assert values(load(subscribe=topic, **COMMITTED)) == []
+
+
 # ---- without Spark's JVM: the same classes, pickled as Spark does it
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Protocol
@@ -34,11 +35,11 @@ class Brokers(Protocol):
     @property
     def bootstrap_servers(self) -> str: ...
 
-    def disturb(self, chance: random.Random, what: Callable[[], None]) -> threading.Thread:
-        """Do it in the midst of what comes next."""
+    def moment(self, chance: random.Random) -> Callable[[], bool]:
+        """Tells whether a random moment has come."""
 
     def restart(self, node: int, *, port: int | None = None) -> None: ...
-    def move(self, transactional_id: str, chance: random.Random) -> None: ...
+    def move(self, transactional_id: str) -> None: ...
     def new_topic(self, name: str) -> None: ...
 
 
@@ -85,20 +86,31 @@ def commit_file_deleted(brokers: Brokers, job: Job, chance: random.Random) -> Ou
     return 1
 
 
+def _disturbed(brokers: Brokers, job: Job, chance: random.Random, disturb: Callable[[], None]) -> Outcome:
+    """Run the batch, and disturb the brokers at a random moment of it; after it, if it was over sooner."""
+    has_come, over = brokers.moment(chance), threading.Event()
+
+    def wait() -> None:
+        while not has_come() and not over.wait(0.002):
+            pass
+        disturb()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    outcome = drive(job)
+    over.set()
+    thread.join()
+    return _until_done(job, outcome)
+
+
 def broker_restarted(brokers: Brokers, job: Job, chance: random.Random) -> Outcome:
     node = chance.randint(1, 3)
-    disturbed = brokers.disturb(chance, lambda: brokers.restart(node))
-    outcome = drive(job)
-    disturbed.join(60)
-    return _until_done(job, outcome)
+    return _disturbed(brokers, job, chance, lambda: brokers.restart(node))
 
 
 def coordinator_moved(brokers: Brokers, job: Job, chance: random.Random) -> Outcome:
     name = chance.choice([f"{job.topic}.driver", *(f"{job.topic}.{slot}" for slot in range(job.slots))])
-    disturbed = brokers.disturb(chance, lambda: brokers.move(name, chance))
-    outcome = drive(job)
-    disturbed.join(60)
-    return _until_done(job, outcome)
+    return _disturbed(brokers, job, chance, lambda: brokers.move(name))
 
 
 def commit_raises(brokers: Brokers, job: Job, chance: random.Random) -> Outcome:
@@ -153,19 +165,11 @@ class Embedded(EmbeddedCluster):
     def __init__(self) -> None:
         super().__init__(3, seed=SEED)
 
-    def disturb(self, chance: random.Random, what: Callable[[], None]) -> threading.Thread:
-        seen = self.faults.observe(node=chance.randint(1, 3))
-        hits = chance.randint(1, 40)
+    def moment(self, chance: random.Random) -> Callable[[], bool]:
+        seen, hits = self.faults.observe(), chance.randint(1, 150)
+        return lambda: seen.hits >= hits
 
-        def wait() -> None:
-            seen.wait_for(hits, 60)
-            what()
-
-        thread = threading.Thread(target=wait)
-        thread.start()
-        return thread
-
-    def move(self, transactional_id: str, chance: random.Random) -> None:
+    def move(self, transactional_id: str) -> None:
         now = self.coordinator(transactional_id=transactional_id)
         self.move_coordinator(now % 3 + 1, transactional_id=transactional_id)
 
@@ -192,17 +196,16 @@ def test_on_embedded_brokers(embedded: Embedded, fault: Callable[..., Outcome], 
 class Real(RealKafka):
     """Three brokers, everything replicated."""
 
-    def disturb(self, chance: random.Random, what: Callable[[], None]) -> threading.Thread:
-        thread = threading.Timer(chance.uniform(0.0, 1.0), what)
-        thread.start()
-        return thread
+    def moment(self, chance: random.Random) -> Callable[[], bool]:
+        at = time.monotonic() + chance.uniform(0.0, 0.7)
+        return lambda: time.monotonic() >= at
 
     def restart(self, node: int, *, port: int | None = None) -> None:
         self.brokers[node].terminate()
         self.brokers[node].start()
         self.wait_ready()
 
-    def move(self, transactional_id: str, chance: random.Random) -> None:
+    def move(self, transactional_id: str) -> None:
         topic = "__transaction_state"
         with KafkaAdminClient(bootstrap_servers=self.bootstrap_servers) as admin:
             partitions = admin.describe_topics(topic)[topic].partitions

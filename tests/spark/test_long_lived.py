@@ -1,0 +1,136 @@
+"""Queries that wait long between batches, or are started again and again: nothing breaks, nothing stays behind."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import random
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pykclient.spark import clients
+from pykclient.testing import EmbeddedCluster
+from tests.spark.batch_driver import DIED, OK, Job, drive, run_batch
+from tests.spark.data import expected, fill, values
+from tests.spark.test_exactly_once import EVERY_STEP, committed_values, open_ids, rows_of
+
+SEED = 9
+TRIGGER_S = 300.0
+
+
+@pytest.fixture
+def strict() -> Iterator[EmbeddedCluster]:
+    """Brokers that close connections after one minute of silence, as those of clouds may do after four."""
+    with EmbeddedCluster(seed=SEED, connections_max_idle_ms=60_000) as cluster:
+        yield cluster
+    clients.close_all()
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["clients kept", "clients closed meanwhile"])
+def test_a_long_trigger_is_survived(strict: EmbeddedCluster, kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five minutes of the brokers' clock between batches: connections are closed, open transactions would time out."""
+    monkeypatch.setattr(clients, "IDLE_S", 3600.0 if kept else 0.0)
+    strict.create_topic("slow", 3)
+    batches = 4
+    for number in range(batches):
+        run_batch(Job(strict.bootstrap_servers, "slow", number, rows_of(number), 2, options={"triggerInterval": "5m"}))
+        assert open_ids(strict) == []
+        strict.clock.advance(TRIGGER_S)
+        strict.wait_until(lambda: strict.connection_count(1) == 0 or None, "the broker to close idle connections")
+    assert committed_values(strict, "slow") == sorted(row for number in range(batches) for row in rows_of(number))
+
+
+def test_restarts_leave_no_thread_socket_or_transaction_behind(strict: EmbeddedCluster, full: bool) -> None:
+    chance = random.Random(SEED)
+    print(f"seed {SEED}")
+    strict.create_topic("restarted", 3)
+    restarts = 200 if full else 10
+    descriptors = threads = None
+    for number in range(restarts):
+        batch = Job(strict.bootstrap_servers, "restarted", number, rows_of(number), 2)
+        if number % 2:  # killed somewhere, and started again
+            step = chance.choice([each for each in EVERY_STEP if each.what != "send"])
+            assert drive(Job(**{**vars(batch), "die": step})) == DIED
+            assert drive(batch) == OK
+        else:  # ends in good order
+            run_batch(batch)
+            clients.close_all()
+        assert open_ids(strict) == []
+        if number == 2:
+            descriptors, threads = _descriptors(), _threads()
+    assert committed_values(strict, "restarted") == sorted(row for n in range(restarts) for row in rows_of(n))
+    strict.wait_until(lambda: strict.connection_count(1) == 0 or None, "all connections to be closed")
+    strict.wait_until(lambda: _threads() == threads or None, f"the threads to be {threads}")
+    strict.wait_until(lambda: _descriptors() == descriptors or None, f"{descriptors} descriptors to be open")
+
+
+def _threads() -> list[str]:
+    return sorted(thread.name.split("-")[0] for thread in threading.enumerate())
+
+
+def _descriptors() -> int:
+    return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+
+
+# ---- in Spark
+
+
+def _query(spark: Any, cluster: EmbeddedCluster, source: str, target: str, checkpoint: pathlib.Path) -> Any:
+    servers = {"kafka.bootstrap.servers": cluster.bootstrap_servers}
+    return (
+        spark.readStream.format("pykclient")
+        .options(**servers, subscribe=source, startingOffsets="earliest")
+        .load()
+        .select("key", "value")
+        .writeStream.format("pykclient")
+        .options(**servers, topic=target, checkpointLocation=str(checkpoint), exactlyOnce="true")
+        .option("transactionalIdPrefix", target)
+    )
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1200)
+def test_a_spark_query_with_a_five_minute_trigger(spark: Any, strict: EmbeddedCluster, tmp_path: pathlib.Path) -> None:
+    for name in ("in", "out"):
+        strict.create_topic(name, 2)
+    fill(strict, "in", 100)
+    query = _query(spark, strict, "in", "out", tmp_path).trigger(processingTime=f"{TRIGGER_S:.0f} seconds").start()
+    for batch in range(1, 4):
+        strict.wait_until(
+            lambda wanted=100 * batch: len(committed_values_of(spark, strict, "out")) == wanted or None,  # type: ignore[misc]
+            f"batch {batch}",
+            TRIGGER_S + 200,
+        )
+        fill(strict, "in", 100, first=100 * batch)
+        assert query.exception() is None
+    query.stop()
+    assert committed_values_of(spark, strict, "out") == expected(300)
+
+
+def committed_values_of(spark: Any, cluster: EmbeddedCluster, topic: str) -> list[str]:
+    options = {"kafka.bootstrap.servers": cluster.bootstrap_servers, "kafka.isolation.level": "read_committed"}
+    time.sleep(1.0)  # a look costs Spark as much as a batch
+    return values(spark.read.format("pykclient").options(**options, subscribe=topic).load())
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1800)
+def test_a_spark_query_that_is_started_twenty_times(
+    spark: Any, strict: EmbeddedCluster, tmp_path: pathlib.Path
+) -> None:
+    for name in ("again-in", "again-out"):
+        strict.create_topic(name, 2)
+    connections = []
+    for number in range(20):
+        fill(strict, "again-in", 50, first=50 * number)
+        query = _query(spark, strict, "again-in", "again-out", tmp_path).trigger(availableNow=True).start()
+        assert query.awaitTermination(200)
+        connections.append(strict.connection_count(1))
+        assert open_ids(strict) == []
+    print("connections after each run:", connections)
+    assert committed_values_of(spark, strict, "again-out") == expected(1000)
+    assert max(connections[10:]) <= max(connections[:10]) + 4  # it does not grow
