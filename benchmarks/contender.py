@@ -1,7 +1,9 @@
 """One client, one measure, one process: ``python -m benchmarks.contender CLIENT MEASURE --servers HOST:PORT ...``.
 
-Prints one JSON object. benchmarks/compare.py starts it again and again, in turns; nothing here compares. All clients do
-the same work with the same settings: acks=all, idempotent, linger 5 ms (0 for latency), their own defaults otherwise.
+Prints one JSON object: what was found, by codec. benchmarks/compare.py starts it again and again, in turns; nothing
+here compares. All clients do the same work with the same settings: acks=all, idempotent, linger 5 ms (0 for latency),
+their own defaults otherwise. "records" are taken one by one, "batches" as many at a time as the client gives, "columns"
+as Arrow columns.
 """
 
 from __future__ import annotations
@@ -9,22 +11,30 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import functools
 import importlib
+import itertools
 import json
 import pathlib
+import random
 import sys
 import threading
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-STARTED = time.perf_counter()
 POLL_RECORDS = 10_000
 CHECK_EVERY = 500
+DIFFERENT_VALUES = 1000
+
+Read = Callable[[float], int | list[bytes]]
+"""Waits up to so many seconds: the values that came, or how many there were of them."""
 
 
 class Client(Protocol):
     """A blocking client under measurement."""
+
+    topic: str
 
     def load(self) -> None:
         """Import it."""
@@ -34,8 +44,8 @@ class Client(Protocol):
         """Functions that send a value and that wait for all."""
         ...
 
-    def reader(self, *, batches: bool, from_end: bool) -> Callable[[float], int | list[bytes]]:
-        """A function that reads: how many records came (``batches``), or their values."""
+    def reader(self, *, kind: str, from_end: bool) -> Read:
+        """A function that reads, in one of the ways that the client has."""
         ...
 
 
@@ -43,7 +53,7 @@ class Ours:
     """pykclient; PYKCLIENT_ACCEL decides whether native or pure."""
 
     def __init__(self, servers: str, topic: str, stack: contextlib.ExitStack) -> None:
-        self._servers, self._topic, self._stack = servers, topic, stack
+        self._servers, self.topic, self._stack = servers, topic, stack
 
     def load(self) -> None:
         for name in ("pykclient.consumer.consumer", "pykclient.producer.producer"):
@@ -54,15 +64,15 @@ class Ours:
 
         producer = KafkaProducer(bootstrap_servers=self._servers, compression_type=codec, linger_ms=linger_ms)
         self._stack.callback(producer.close)
-        send, topic = producer.send, self._topic
+        send, topic = producer.send, self.topic
         return lambda value: send(topic, value), lambda: producer.flush(60)
 
-    def reader(self, *, batches: bool, from_end: bool) -> Callable[[float], int | list[bytes]]:
+    def reader(self, *, kind: str, from_end: bool) -> Read:
         from pykclient import KafkaConsumer, TopicPartition
 
         consumer = KafkaConsumer(bootstrap_servers=self._servers, max_poll_records=POLL_RECORDS)
         self._stack.callback(consumer.close)
-        tps = [TopicPartition(self._topic, info.partition) for info in consumer.partitions_for(self._topic)]
+        tps = [TopicPartition(self.topic, info.partition) for info in consumer.partitions_for(self.topic)]
         consumer.assign(tps)
         if from_end:
             consumer.seek_to_end()
@@ -70,8 +80,11 @@ class Ours:
                 consumer.position(tp)
         else:
             consumer.seek_to_beginning()
-        if batches:
+        if kind == "columns":
             return lambda timeout: int(consumer.poll_arrow(timeout).num_rows)
+        if kind == "records":
+            one_by_one = iter(consumer)
+            return lambda timeout: [record.value for record in itertools.islice(one_by_one, CHECK_EVERY)]
         return lambda timeout: [record.value for record in consumer.poll(timeout).records()]
 
 
@@ -79,7 +92,7 @@ class Confluent:
     """confluent-kafka."""
 
     def __init__(self, servers: str, topic: str, stack: contextlib.ExitStack) -> None:
-        self._servers, self._topic, self._stack = servers, topic, stack
+        self._servers, self.topic, self._stack = servers, topic, stack
 
     def load(self) -> None:
         importlib.import_module("confluent_kafka")
@@ -105,7 +118,7 @@ class Confluent:
         def send(value: bytes) -> None:
             while True:
                 try:
-                    producer.produce(self._topic, value, on_delivery=delivered)
+                    producer.produce(self.topic, value, on_delivery=delivered)
                     producer.poll(0)
                     return
                 except BufferError:
@@ -118,29 +131,30 @@ class Confluent:
 
         return send, flush
 
-    def reader(self, *, batches: bool, from_end: bool) -> Callable[[float], int | list[bytes]]:
+    def reader(self, *, kind: str, from_end: bool) -> Read:
         from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, TopicPartition
 
+        _no_columns(kind)
         consumer = Consumer({"bootstrap.servers": self._servers, "group.id": "compare", "enable.auto.commit": False})
         self._stack.callback(consumer.close)
-        known = consumer.list_topics(self._topic, timeout=10).topics[self._topic].partitions
+        known = consumer.list_topics(self.topic, timeout=10).topics[self.topic].partitions
         place = OFFSET_END if from_end else OFFSET_BEGINNING
-        consumer.assign([TopicPartition(self._topic, number, place) for number in known])
-        if from_end:
+        consumer.assign([TopicPartition(self.topic, number, place) for number in known])
+        if kind == "batches":
+            return lambda timeout: [message.value() or b"" for message in consumer.consume(POLL_RECORDS, timeout)]
 
-            def one(timeout: float) -> list[bytes]:
-                message = consumer.poll(timeout)
-                return [] if message is None or message.error() else [message.value() or b""]
+        def one(timeout: float) -> list[bytes]:
+            message = consumer.poll(timeout)
+            return [] if message is None or message.error() else [message.value() or b""]
 
-            return one
-        return lambda timeout: [message.value() or b"" for message in consumer.consume(POLL_RECORDS, timeout)]
+        return one
 
 
 class KafkaPython:
     """kafka-python."""
 
     def __init__(self, servers: str, topic: str, stack: contextlib.ExitStack) -> None:
-        self._servers, self._topic, self._stack = servers, topic, stack
+        self._servers, self.topic, self._stack = servers, topic, stack
 
     def load(self) -> None:
         importlib.import_module("kafka")
@@ -156,14 +170,15 @@ class KafkaPython:
             enable_idempotence=True,
         )
         self._stack.callback(producer.close)
-        return lambda value: producer.send(self._topic, value), lambda: producer.flush(60)
+        return lambda value: producer.send(self.topic, value), lambda: producer.flush(60)
 
-    def reader(self, *, batches: bool, from_end: bool) -> Callable[[float], int | list[bytes]]:
+    def reader(self, *, kind: str, from_end: bool) -> Read:
         from kafka import KafkaConsumer, TopicPartition
 
+        _no_columns(kind)
         consumer = KafkaConsumer(bootstrap_servers=self._servers, max_poll_records=POLL_RECORDS)
         self._stack.callback(consumer.close)
-        tps = [TopicPartition(self._topic, number) for number in consumer.partitions_for_topic(self._topic)]
+        tps = [TopicPartition(self.topic, number) for number in consumer.partitions_for_topic(self.topic)]
         consumer.assign(tps)
         if from_end:
             consumer.seek_to_end(*tps)
@@ -171,6 +186,9 @@ class KafkaPython:
                 consumer.position(tp)
         else:
             consumer.seek_to_beginning(*tps)
+        if kind == "records":
+            one_by_one = iter(consumer)
+            return lambda timeout: [record.value for record in itertools.islice(one_by_one, CHECK_EVERY)]
 
         def read(timeout: float) -> list[bytes]:
             polled = consumer.poll(timeout_ms=int(timeout * 1000))
@@ -183,12 +201,12 @@ class Aiokafka:
     """aiokafka, on an event loop in a thread of its own; what it does there is what is measured."""
 
     def __init__(self, servers: str, topic: str, stack: contextlib.ExitStack) -> None:
-        self._servers, self._topic, self._stack = servers, topic, stack
+        self._servers, self.topic, self._stack = servers, topic, stack
 
     def load(self) -> None:
         importlib.import_module("aiokafka")
 
-    async def produce(self, codec: str, value: bytes, more: Callable[[int], bool]) -> tuple[int, float, float]:
+    async def produce(self, codec: str, values: list[bytes], more: Callable[[int], bool]) -> tuple[int, float, float]:
         """Send while ``more``; the count, the time and the CPU time."""
         from aiokafka import AIOKafkaProducer
 
@@ -200,11 +218,12 @@ class Aiokafka:
         )
         await producer.start()
         try:
-            await producer.send_and_wait(self._topic, value)
+            await producer.send_and_wait(self.topic, values[0])
             began, cpu, count = time.perf_counter(), time.process_time(), 0
             waiting: list[Any] = []
+            some = itertools.cycle(values)
             while more(count):
-                waiting.append(await producer.send(self._topic, value))
+                waiting.append(await producer.send(self.topic, next(some)))
                 count += 1
                 if len(waiting) >= POLL_RECORDS:
                     await asyncio.gather(*waiting)
@@ -214,18 +233,24 @@ class Aiokafka:
         finally:
             await producer.stop()
 
-    async def consume(self, more: Callable[[int], bool]) -> tuple[int, float, float]:
+    async def consume(self, more: Callable[[int], bool], *, kind: str) -> tuple[int, float, float]:
         """Read while ``more``."""
         from aiokafka import AIOKafkaConsumer, TopicPartition
+
+        _no_columns(kind)
 
         consumer = AIOKafkaConsumer(bootstrap_servers=self._servers, auto_offset_reset="earliest")
         await consumer.start()
         try:
-            known = await _partitions(consumer, self._topic)
-            consumer.assign([TopicPartition(self._topic, number) for number in known])
+            known = await _partitions(consumer, self.topic)
+            consumer.assign([TopicPartition(self.topic, number) for number in known])
             await consumer.seek_to_beginning()
+            first = len([await consumer.getone() for _ in range(CHECK_EVERY)])
             began, cpu, count = time.perf_counter(), time.process_time(), 0
-            while more(count):
+            while more(first + count):
+                if kind == "records":
+                    count += len([(await consumer.getone()).value for _ in range(CHECK_EVERY)])
+                    continue
                 polled = await consumer.getmany(timeout_ms=1000, max_records=POLL_RECORDS)
                 count += sum(len([record.value for record in records]) for records in polled.values())
             return count, time.perf_counter() - began, time.process_time() - cpu
@@ -242,8 +267,8 @@ class Aiokafka:
         await producer.start()
         found: list[float] = []
         try:
-            known = await _partitions(consumer, self._topic)
-            consumer.assign([TopicPartition(self._topic, number) for number in known])
+            known = await _partitions(consumer, self.topic)
+            consumer.assign([TopicPartition(self.topic, number) for number in known])
             await consumer.seek_to_end()
 
             async def read() -> None:
@@ -254,16 +279,21 @@ class Aiokafka:
                         found.extend(latency for record in each if (latency := _age_ms(record.value, now)) >= 0)
 
             reading = asyncio.ensure_future(read())
-            await producer.send_and_wait(self._topic, _stamp(size, warm_up=True))
+            await producer.send_and_wait(self.topic, _stamp(size, warm_up=True))
             began = time.perf_counter()
             for number in range(records):
                 await asyncio.sleep(max(0.0, began + number / rate - time.perf_counter()))
-                await producer.send(self._topic, _stamp(size))
+                await producer.send(self.topic, _stamp(size))
             await asyncio.wait_for(reading, 30)
             return found
         finally:
             await producer.stop()
             await consumer.stop()
+
+
+def _no_columns(kind: str) -> None:
+    if kind == "columns":
+        raise NotImplementedError("has no columns")
 
 
 async def _partitions(consumer: Any, topic: str) -> list[int]:
@@ -315,53 +345,77 @@ def import_time(client: Any, settings: argparse.Namespace) -> dict[str, float]:
 
 
 def first_record(client: Any, settings: argparse.Namespace) -> dict[str, float]:
-    """From the start of this program to the first record delivered."""
+    """From the start of this process, as its parent saw it, to the first record delivered."""
+    value = values_of(settings.size)[0]
     if isinstance(client, Aiokafka):
-        asyncio.run(client.produce("none", b"x" * settings.size, lambda count: False))
+        asyncio.run(client.produce("none", [value], lambda count: False))
     else:
         send, flush = client.producer("none", 0)
-        send(b"x" * settings.size)
+        send(value)
         flush()
-    return {"ms": (time.perf_counter() - STARTED) * 1000}
+    return {"ms": (time.time_ns() - settings.started_ns) / 1e6}
 
 
-def value_of(size: int) -> bytes:
-    """Text that compresses about as messages do."""
-    words = b'{"order":1234567,"customer":"customer-42","product":"apples","amount":3,"price":19.90,"note":"none"}'
-    return (words * (size // len(words) + 1))[:size]
+def values_of(size: int) -> list[bytes]:
+    """A thousand different values of that size, which compress about as messages do."""
+    dice = random.Random(7)
+    found = []
+    for _ in range(DIFFERENT_VALUES):
+        order, customer, amount = dice.randrange(10**7), dice.randrange(10**4), dice.randrange(1, 10)
+        product = dice.choice(("apples", "pears", "cherries", "plums", "quinces"))
+        text = b'{"order":%07d,"customer":"customer-%04d","product":"%s","amount":%d,"note":"%08x"}' % (
+            order, customer, product.encode(), amount, dice.randrange(2**32),
+        )  # fmt: skip
+        found.append((text * (size // len(text) + 1))[:size])
+    return found
 
 
 def produce(client: Any, settings: argparse.Namespace) -> dict[str, float]:
     """Send for a while, wait for all."""
-    value, more = value_of(settings.size), _until(settings.seconds, settings.records)
+    values, more = values_of(settings.size), _until(settings.seconds, settings.records)
     if isinstance(client, Aiokafka):
-        count, seconds, cpu_s = asyncio.run(client.produce(settings.codec, value, more))
+        count, seconds, cpu_s = asyncio.run(client.produce(settings.codec, values, more))
     else:
         send, flush = client.producer(settings.codec, 5)
-        send(value)
+        send(values[0])
         flush()
+        some = itertools.cycle(values)
         began, cpu, count = time.perf_counter(), time.process_time(), 0
         while more(count):
-            send(value)
+            send(next(some))
             count += 1
         flush()
         seconds, cpu_s = time.perf_counter() - began, time.process_time() - cpu
     return _rate(count, seconds, cpu_s)
 
 
-def consume(client: Any, settings: argparse.Namespace, *, batches: bool = False) -> dict[str, float]:
+def consume(client: Any, settings: argparse.Namespace, *, kind: str) -> dict[str, float]:
     """Read for a while, or to the end."""
-    more = _until(settings.seconds, settings.records, every=1)
+    # A client that takes one record per call looks at the clock now and then only.
+    every = CHECK_EVERY if kind == "records" and isinstance(client, Confluent) else 1
+    # Neither is a first reader counted, with which come the modules that are loaded when they are needed, nor the first
+    # answer to the second, with which come its connections.
+    more = _until(settings.seconds, settings.records, every=every)
     if isinstance(client, Aiokafka):
-        count, seconds, cpu_s = asyncio.run(client.consume(more))
+        asyncio.run(client.consume(_until(0, CHECK_EVERY, every=1), kind=kind))
+        count, seconds, cpu_s = asyncio.run(client.consume(more, kind=kind))
     else:
-        read = client.reader(batches=batches, from_end=False)
-        began, cpu, count = time.perf_counter(), time.process_time(), 0
-        while more(count):
-            found = read(1.0)
-            count += found if isinstance(found, int) else len(found)
+        with contextlib.ExitStack() as stack:
+            type(client)(settings.servers, client.topic, stack).reader(kind=kind, from_end=False)(5.0)
+        read = client.reader(kind=kind, from_end=False)
+        began, cpu, first, count = time.perf_counter(), time.process_time(), _count(read(10.0)), 0
+        if first < settings.records:
+            began, cpu = time.perf_counter(), time.process_time()
+        else:
+            first, count = 0, first  # all came at once
+        while more(first + count):
+            count += _count(read(1.0))
         seconds, cpu_s = time.perf_counter() - began, time.process_time() - cpu
     return _rate(count, seconds, cpu_s)
+
+
+def _count(found: int | list[bytes]) -> int:
+    return found if isinstance(found, int) else len(found)
 
 
 def _rate(count: int, seconds: float, cpu_s: float) -> dict[str, float]:
@@ -383,7 +437,8 @@ def latency(client: Any, settings: argparse.Namespace) -> dict[str, float]:
 
 
 def _latencies(client: Any, count: int, settings: argparse.Namespace) -> list[float]:
-    read = client.reader(batches=False, from_end=True)
+    # One call per record where that is how the client is used; otherwise whatever has come.
+    read = client.reader(kind="records" if isinstance(client, Confluent) else "batches", from_end=True)
     send, flush = client.producer("none", 0)
     found: list[float] = []
     ready, problems = threading.Event(), []
@@ -420,7 +475,7 @@ def _latencies(client: Any, count: int, settings: argparse.Namespace) -> list[fl
 
 def memory(client: Any, settings: argparse.Namespace) -> dict[str, float]:
     """The most memory this process ever had while it read through the backlog."""
-    consume(client, settings)
+    consume(client, settings, kind="batches")
     return {"mb": _peak_mb()}
 
 
@@ -436,12 +491,13 @@ def _peak_mb() -> float:
 
 
 def embedded(client: Any, settings: argparse.Namespace) -> dict[str, float]:
-    """From nothing to a record delivered to a broker inside the process."""
-    began = time.perf_counter()
+    """From nothing (but what is imported) to a record delivered to a broker inside the process."""
+    client.load()
     if isinstance(client, Ours):
         from pykclient import KafkaProducer
         from pykclient.testing import EmbeddedCluster
 
+        began = time.perf_counter()
         with EmbeddedCluster(topics=["t"]) as cluster:
             with KafkaProducer(bootstrap_servers=cluster.bootstrap_servers, linger_ms=0) as producer:
                 producer.send("t", b"x").result(10)
@@ -449,6 +505,7 @@ def embedded(client: Any, settings: argparse.Namespace) -> dict[str, float]:
     if isinstance(client, Confluent):
         make: Any = importlib.import_module("confluent_kafka").Producer
 
+        began = time.perf_counter()
         options: dict[str, Any] = {"test.mock.num.brokers": 1, "linger.ms": 0, "bootstrap.servers": ""}
         mock = make(options)
         mock.produce("t", b"x")
@@ -462,8 +519,7 @@ MEASURES: dict[str, Callable[[Any, argparse.Namespace], dict[str, float]]] = {
     "import": import_time,
     "first-record": first_record,
     "produce": produce,
-    "consume": consume,
-    "consume-batches": lambda client, settings: consume(client, settings, batches=True),
+    **{f"consume-{kind}": functools.partial(consume, kind=kind) for kind in ("records", "batches", "columns")},
     "latency": latency,
     "memory": memory,
     "embedded": embedded,
@@ -480,17 +536,23 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--records", type=int, default=10**9)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--size", type=int, default=100)
-    parser.add_argument("--codec", default="none")
+    parser.add_argument("--codecs", default="none", help="comma-separated; {codec} in --topic is each of them")
     parser.add_argument("--rate", type=int, default=1000)
+    parser.add_argument("--started-ns", type=int, default=time.time_ns(), help="when this process was started")
     return parser
 
 
-def run(words: list[str]) -> dict[str, float]:
-    """One measure."""
+def run(words: list[str]) -> dict[str, dict[str, float]]:
+    """One measure, with one codec after the other."""
     settings = arguments().parse_args(words)
-    with contextlib.ExitStack() as stack:
-        client = CLIENTS[settings.client](settings.servers, settings.topic, stack)
-        return MEASURES[settings.measure](client, settings)
+    found = {}
+    for codec in settings.codecs.split(","):
+        settings.codec = codec
+        with contextlib.ExitStack() as stack:
+            topic = settings.topic.replace("{codec}", codec)
+            client = CLIENTS[settings.client](settings.servers, topic, stack)
+            found[codec] = MEASURES[settings.measure](client, settings)
+    return found
 
 
 if __name__ == "__main__":

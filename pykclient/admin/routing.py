@@ -120,6 +120,13 @@ class Session:
         if not metadata.cluster.brokers:
             yield from wait(metadata.wait_for_update(self.deadline))
 
+    def named(self, outcome: V, request: Request[Any]) -> V:
+        """The outcome; if it is an error, it says which broker it comes from."""
+        if isinstance(outcome, KafkaError) and outcome.node is None and request.routed_to is not None:
+            endpoint = self.office.network.nodes.get(request.routed_to)
+            outcome.node = None if endpoint is None else str(endpoint)
+        return outcome
+
     def gather(self, requests: Sequence[Request[R]]) -> Operation[list[R | KafkaError]]:
         """Send all, then wait for all; one outcome each."""
         at = yield from now()
@@ -450,8 +457,9 @@ def _round(
         for node_id, some in placement.by_node.items()
         for group in ([[item] for item in some] if alone else [some])
     ]
-    responses = yield from session.gather([ask(group, node_id) for node_id, group in rows])
-    for (_, group), response in zip(rows, responses, strict=True):
+    requests = [ask(group, node_id) for node_id, group in rows]
+    responses = yield from session.gather(requests)
+    for (_, group), request, response in zip(rows, requests, responses, strict=True):
         if isinstance(response, KafkaError):
             if concerns_all(response) and not passes(response, route.passing):
                 raise response
@@ -460,11 +468,11 @@ def _round(
         try:
             read_rows = read(response, group)
         except BrokerError as error:
-            answers.update(dict.fromkeys(group, error))
+            answers.update(dict.fromkeys(group, session.named(error, request)))
             continue
         for item in group:
             if item in read_rows:
-                answers[item] = read_rows[item]
+                answers[item] = session.named(read_rows[item], request)
             else:
                 answers[item] = ProtocolError("the broker's answer does not mention this item")
     return answers

@@ -6,6 +6,7 @@ the topic and who leads it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -318,6 +319,12 @@ def _describe_paged(session: Session, names: list[str]) -> Operation[dict[str, T
     rows: dict[str, Any] = {}
     partitions: dict[str, list[Any]] = {}
     left, cursor = sorted(names), None
+    sent: list[Request[DescribeTopicPartitionsResponse]] = []
+
+    def ask(node_id: int | None, message: DescribeTopicPartitionsRequest) -> Request[DescribeTopicPartitionsResponse]:
+        sent.append(Request(message, node_id=node_id))
+        return sent[-1]
+
     while True:
         message = DescribeTopicPartitionsRequest(
             topics=[TopicRequest(name=name) for name in left],
@@ -325,9 +332,7 @@ def _describe_paged(session: Session, names: list[str]) -> Operation[dict[str, T
             cursor=cursor,
         )
         response: DescribeTopicPartitionsResponse = yield from ask_once(
-            session,
-            lambda node_id, message=message: Request[DescribeTopicPartitionsResponse](message, node_id=node_id),  # type: ignore[misc]
-            lambda response: response,
+            session, functools.partial(ask, message=message), lambda response: response
         )
         for topic in response.topics:
             if topic.name is not None:
@@ -343,7 +348,9 @@ def _describe_paged(session: Session, names: list[str]) -> Operation[dict[str, T
         cursor = RequestCursor(topic_name=following.topic_name, partition_index=following.partition_index)
     brokers = session.office.metadata.cluster.brokers
     return {
-        name: outcome_of(row.error_code, _described(row, partitions[name], brokers), topic=name)
+        name: session.named(
+            outcome_of(row.error_code, _described(row, partitions[name], brokers), topic=name), sent[-1]
+        )
         for name, row in rows.items()
     }
 

@@ -14,11 +14,12 @@ from pykclient.cli.usage import Usage, confirmed
 SUMMARY = "show, grant and take away rights"
 EXAMPLES = """\
   pykclient acls list --topic orders
-  pykclient acls add --principal User:alice --operation read --operation describe --topic orders
-  pykclient acls add --principal User:billing --operation write --topic team- --prefixed
+  pykclient acls add --principal User:alice --operation read --topic orders
+  pykclient acls add --principal User:b --operation write --topic a- --prefixed
   pykclient acls delete --principal User:alice --yes"""
 
 OPERATIONS = [each.name.lower().replace("_", "-") for each in AclOperation if each > AclOperation.ANY]
+OPERATION_HELP = f"one of {', '.join(OPERATIONS)}"
 CLUSTER_NAME = "kafka-cluster"
 
 
@@ -40,6 +41,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _resource_arguments(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    # argparse does not break the line inside such a group, and the screen has 80 columns.
+    what = "--topic NAME | --group NAME | --transactional-id NAME | --cluster"
+    rights = "--principal User:NAME --operation NAME" if required else "[--principal User:NAME] [--operation NAME]"
+    parser.usage = f"%(prog)s {rights} ...\n         {f'({what})' if required else f'[{what}]'}"
     resource = parser.add_mutually_exclusive_group(required=required)
     resource.add_argument("--topic", metavar="NAME")
     resource.add_argument("--group", metavar="NAME")
@@ -52,14 +57,21 @@ def _resource_arguments(parser: argparse.ArgumentParser, *, required: bool) -> N
 def _filter_arguments(parser: argparse.ArgumentParser) -> None:
     _resource_arguments(parser, required=False)
     parser.add_argument("--principal", metavar="User:NAME")
-    parser.add_argument("--operation", choices=OPERATIONS)
+    parser.add_argument("--operation", choices=OPERATIONS, metavar="NAME", help=OPERATION_HELP)
     parser.add_argument("--prefixed", action="store_true", help="only rights on prefixes")
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     _resource_arguments(parser, required=True)
     parser.add_argument("--principal", required=True, metavar="User:NAME")
-    parser.add_argument("--operation", choices=OPERATIONS, action="append", required=True, help="may be repeated")
+    parser.add_argument(
+        "--operation",
+        choices=OPERATIONS,
+        action="append",
+        required=True,
+        metavar="NAME",
+        help=f"{OPERATION_HELP}; may be repeated",
+    )
     parser.add_argument("--prefixed", action="store_true", help="for all names that start like this")
 
 

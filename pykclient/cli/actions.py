@@ -24,10 +24,25 @@ def add_actions(parser: argparse.ArgumentParser, actions: Iterable[Action]) -> N
     """A parser for each action, with the options of the connection."""
     children = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, summary, arguments, run in actions:
-        child = children.add_parser(name, help=summary, description=summary[:1].upper() + summary[1:] + ".")
+        child = add_action(parser, children, name, summary)
         arguments(child)
         add_connection(child)
         child.set_defaults(run_action=run)
+
+
+def add_action(
+    parent: argparse.ArgumentParser, children: argparse._SubParsersAction[Any], name: str, summary: str
+) -> argparse.ArgumentParser:
+    """A parser for one action, with those examples of its parent that are about it."""
+    mine = [line for line in (parent.epilog or "").splitlines() if f"{parent.prog} {name}" in line]
+    child: argparse.ArgumentParser = children.add_parser(
+        name,
+        help=summary,
+        description=summary[:1].upper() + summary[1:] + ".",
+        epilog="\n".join(["examples:", *mine]) if mine else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return child
 
 
 def run_action(arguments: argparse.Namespace) -> int:
@@ -65,4 +80,4 @@ def no_arguments(parser: argparse.ArgumentParser) -> None:
     """For actions that take none."""
 
 
-__all__ = ["Action", "add_actions", "no_arguments", "report", "report_errors", "run_action"]
+__all__ = ["Action", "add_action", "add_actions", "no_arguments", "report", "report_errors", "run_action"]

@@ -16,11 +16,18 @@ from types import FrameType
 from typing import Any
 
 from pykclient.broker.listeners import ListenerSpec, parse_listener
+from pykclient.cli.interrupt import INTERRUPTED
 from pykclient.errors import ConfigError
 from pykclient.net.tls import TlsSettings, server_context
 from pykclient.testing.embedded import EmbeddedCluster
 
 SUMMARY = "run a Kafka broker (or a small cluster of them) on this machine"
+EXAMPLES = """\
+  pykclient broker --topic orders:6
+  pykclient broker --port 0 --ready-file ready.txt   (any free port)
+  pykclient broker --brokers 3 --data-dir data       (keeps what it has)
+  pykclient broker --config auto.create.topics.enable=false
+  pykclient broker --protocol SASL_PLAINTEXT --users-file users.txt"""
 DEFAULT_PORT = 9092
 
 
@@ -70,8 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
         stream=sys.stderr,
     )
     stop = threading.Event()
+    signals: list[int] = []
 
     def on_signal(number: int, frame: FrameType | None) -> None:
+        signals.append(number)
         stop.set()
 
     for name in (signal.SIGTERM, signal.SIGINT):
@@ -103,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 1
     finally:
         cluster.close()
-    return 0
+    return INTERRUPTED if signals[:1] == [signal.SIGINT] else 0
 
 
 def _listener(arguments: argparse.Namespace) -> ListenerSpec:

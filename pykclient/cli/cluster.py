@@ -13,7 +13,7 @@ from pykclient.cli.usage import shown_time
 
 SUMMARY = "show the brokers, feature levels, the controllers' quorum and the disks"
 EXAMPLES = """\
-  pykclient cluster
+  pykclient cluster brokers
   pykclient cluster features
   pykclient cluster quorum
   pykclient cluster disks --json"""

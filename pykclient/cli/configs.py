@@ -15,7 +15,7 @@ SUMMARY = "show and change options of topics, brokers and groups"
 EXAMPLES = """\
   pykclient configs show topic orders
   pykclient configs show broker 1 --all
-  pykclient configs set topic orders retention.ms=86400000 cleanup.policy=compact
+  pykclient configs set topic orders retention.ms=86400000
   pykclient configs unset topic orders retention.ms"""
 
 KINDS = {
@@ -46,7 +46,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _resource_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", choices=sorted(KINDS), help="'brokers' with the name 'default': of all brokers")
+    parser.add_argument(
+        "kind",
+        choices=sorted(KINDS),
+        metavar="kind",
+        help=f"one of {', '.join(sorted(KINDS))}; 'brokers' with the name 'default': of all brokers",
+    )
     parser.add_argument("name", help="topic, broker id, group")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pykclient.admin.client import KafkaAdminClient
-from pykclient.cli.usage import Usage, pairs
+from pykclient.cli.usage import Usage, pairs, seconds
 from pykclient.config import AdminConfig, CommonConfig, ConsumerConfig, ProducerConfig, read_options
 from pykclient.config.options import option_fields
 from pykclient.config.refused import ALIASES
@@ -45,7 +45,7 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
         "-c", "--config", action="append", default=[], metavar="KEY=VALUE", help="a client option; may be repeated"
     )
     group.add_argument(
-        "--timeout", type=float, default=TIMEOUT_S, metavar="S", help="give up after this long (default: %(default)s)"
+        "--timeout", type=seconds, default=TIMEOUT_S, metavar="S", help="give up after this long (default: %(default)s)"
     )
     group.add_argument("--verbose", action="store_true", help="log what happens to standard error")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")

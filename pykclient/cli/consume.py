@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from pykclient.cli.connect import add_connection, client_options
-from pykclient.cli.interrupt import Interrupted, on_interrupt
+from pykclient.cli.interrupt import INTERRUPTED, Interrupted, on_interrupt
 from pykclient.cli.records import FIELD_NAMES, formatter, to_json
 from pykclient.cli.screen import Progress
 from pykclient.cli.usage import Usage, parse_time
@@ -24,13 +24,12 @@ from pykclient.types import ConsumerRecord, TopicPartition
 
 SUMMARY = "print records of topics, following them or up to the end"
 EXAMPLES = """\
-  pykclient consume orders                                  (what comes from now on)
+  pykclient consume orders                            (what comes from now on)
   pykclient consume orders --from-beginning -n 10
-  pykclient consume orders --from-time 15m --to-end --format '{time} {key}: {value}\\n'
+  pykclient consume orders --from-time 15m --to-end --format '{time} {value}\\n'
   pykclient consume orders --to-end --json > orders.jsonl
-  pykclient consume orders returns --group reporting        (commits what it printed)"""
+  pykclient consume orders returns --group reporting  (commits what it printed)"""
 
-INTERRUPTED = 130
 POLL_S = 0.5
 
 
@@ -71,6 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
+    if arguments.from_time is not None:
+        parse_time(arguments.from_time)
     if arguments.group is not None:
         if arguments.partition is not None:
             raise Usage("--partition does not go with --group: the group deals the partitions out")

@@ -27,6 +27,7 @@ from pykclient.errors import (
     KafkaError,
     UnsupportedVersion,
 )
+from pykclient.net.failures import ClientCertificateRefused
 from pykclient.net.tls import handshake_failure
 from pykclient.net.transport import Endpoint
 from pykclient.types import Node
@@ -167,6 +168,11 @@ def _ask(arguments: argparse.Namespace, config: AdminConfig) -> Iterator[Finding
     with admin_client(arguments) as admin:
         try:
             cluster = admin.describe_cluster()
+        except ClientCertificateRefused as error:
+            # With TLS 1.3 the broker says so only after the handshake, which was well.
+            advice = "set ssl_certfile and ssl_keyfile to a certificate that the broker's truststore knows"
+            yield Finding("TLS", FAILED, str(error), advice)
+            return
         except AuthenticationError as error:
             advice = "correct sasl_mechanism, sasl_username and sasl_password (in --config-file)"
             yield Finding("SASL", FAILED, str(error), advice)

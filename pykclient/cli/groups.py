@@ -14,7 +14,7 @@ from pykclient.admin.client import KafkaAdminClient
 from pykclient.admin.results import Results
 from pykclient.admin.types import GroupDescription, OffsetReset, PartitionLag
 from pykclient.cli.actions import add_actions, report, report_errors, run_action
-from pykclient.cli.interrupt import on_interrupt
+from pykclient.cli.interrupt import INTERRUPTED, on_interrupt
 from pykclient.cli.screen import print_json, table
 from pykclient.cli.usage import Usage, confirmed, parse_time
 from pykclient.types import TopicPartition
@@ -24,10 +24,10 @@ EXAMPLES = """\
   pykclient groups list
   pykclient groups describe billing
   pykclient groups watch billing --interval 2
-  pykclient groups reset billing --topic orders --to earliest            (tells what it would do)
-  pykclient groups reset billing --topic orders --to 2h --execute        (does it)"""
-
-INTERRUPTED = 130
+  pykclient groups reset billing --to earliest             (only tells)
+  pykclient groups reset billing --topic orders:0 --shift -100
+  pykclient groups reset billing --to 2h --execute         (does it)
+  pykclient groups delete billing --yes"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -183,6 +183,8 @@ def _reset(admin: KafkaAdminClient, arguments: argparse.Namespace) -> int:
         shift=arguments.shift,
         dry_run=not arguments.execute,
     )
+    if partitions is None and not results:
+        raise Usage(f"{arguments.group} has committed nothing yet; say where it shall begin: --topic NAME")
     if arguments.json:
         rows = [
             {"topic": tp.topic, "partition": tp.partition, "before": each.before, "after": each.after}

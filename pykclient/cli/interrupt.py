@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+INTERRUPTED = 130
+"""The exit code that shells know for it."""
+
 
 class Interrupted:
     """Whether Ctrl-C was pressed; true in a condition then."""
@@ -43,4 +46,4 @@ def on_interrupt(stop: Callable[[], None] = lambda: None) -> Iterator[Interrupte
         signal.signal(signal.SIGINT, before)
 
 
-__all__ = ["Interrupted", "on_interrupt"]
+__all__ = ["INTERRUPTED", "Interrupted", "on_interrupt"]

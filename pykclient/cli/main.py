@@ -1,8 +1,9 @@
 """The ``pykclient`` command: finds the subcommand and hands over; turns errors into one line and an exit code.
 
 Each subcommand is a module of this package with ``SUMMARY``, ``add_arguments(parser)`` and ``run(arguments) -> exit
-code``, and usually ``EXAMPLES`` for its help; it is imported only when it is asked for, so that the command starts fast
-and a missing extra of one does not break the others. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C.
+code``, and ``EXAMPLES`` for its help; it is imported only when it is asked for, so that the command starts fast and a
+missing extra of one does not break the others. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C. The rest of the
+package is imported when Ctrl-C is caught already: on a slow machine that is when it is pressed.
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ import sys
 from collections.abc import Sequence
 from typing import Protocol
 
-from pykclient.cli.usage import Usage
-from pykclient.errors import KafkaError
+from pykclient.cli.interrupt import INTERRUPTED
 
 SUBCOMMANDS = (
     "broker", "demo", "topics", "produce", "consume", "groups", "cluster", "configs", "acls", "txns", "perf", "doctor",
@@ -26,7 +26,6 @@ SUBCOMMANDS = (
 
 FAILED = 1
 WRONG_USAGE = 2
-INTERRUPTED = 130
 PIPE_CLOSED = 141
 """What a shell reports for a program that wrote to a pipe nobody reads any more, as with ``| head``."""
 
@@ -35,6 +34,7 @@ class Subcommand(Protocol):
     """What a subcommand's module has."""
 
     SUMMARY: str
+    EXAMPLES: str
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Say which arguments it takes."""
@@ -70,12 +70,11 @@ def make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
     for name in names:
         if asked in (None, name):
             module = load(name)
-            examples = getattr(module, "EXAMPLES", "")
             child = commands.add_parser(
                 name,
                 help=module.SUMMARY,
                 description=module.SUMMARY[:1].upper() + module.SUMMARY[1:] + ".",
-                epilog=f"examples:\n{examples}" if examples else None,
+                epilog=f"examples:\n{module.EXAMPLES}",
                 formatter_class=argparse.RawDescriptionHelpFormatter,
             )
             module.add_arguments(child)
@@ -86,7 +85,16 @@ def make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; errors of ours are one line, not a traceback."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run(words: list[str]) -> int:
+    from pykclient.cli.usage import Usage
+    from pykclient.errors import KafkaError
+
     parser = make_parser(words)
     arguments = parser.parse_args(words)
     if arguments.version:
@@ -102,8 +110,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = load(arguments.command).run(arguments)
         sys.stdout.flush()
         return code
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except BrokenPipeError:
         # What is still buffered has no reader; without this the interpreter complains about it at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -111,7 +117,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Usage as error:
         print(f"pykclient {arguments.command}: {error}", file=sys.stderr)
         return WRONG_USAGE
-    except (KafkaError, OSError) as error:
+    except OSError as error:
+        about = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        print(f"pykclient {arguments.command}: {about}", file=sys.stderr)
+        return FAILED
+    except KafkaError as error:
         print(f"pykclient {arguments.command}: {error}", file=sys.stderr)
         return FAILED
 

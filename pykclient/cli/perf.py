@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pykclient.admin.types import NewTopic
+from pykclient.cli.actions import add_action
 from pykclient.cli.connect import add_connection, admin_client, client_options
 from pykclient.cli.peers import PEERS, Ours, Peer, wait_until
 from pykclient.cli.screen import Progress, print_json, table
@@ -79,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("consume", "records read per second, from the beginning of the topic", None),
         ("latency", "time from send to receipt, record by record", 2000),
     ):
-        child = children.add_parser(name, help=summary, description=summary[:1].upper() + summary[1:] + ".")
+        child = add_action(parser, children, name, summary)
         shown = "all there are" if records is None else f"{records:,}"
         child.add_argument("topic", nargs="?", default=TOPIC, help="made when missing (default: %(default)s)")
         child.add_argument("--records", type=int, default=records, help=f"how many (default: {shown})")

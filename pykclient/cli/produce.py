@@ -17,7 +17,7 @@ from typing import TextIO
 from pykclient.cli.connect import add_connection, client_options
 from pykclient.cli.records import Outgoing, from_json, from_line
 from pykclient.cli.screen import Progress, print_json
-from pykclient.cli.usage import Usage, pairs, unescape
+from pykclient.cli.usage import Usage, counted, pairs, unescape
 from pykclient.config import ProducerConfig
 from pykclient.producer.producer import KafkaProducer
 from pykclient.types import Headers, RecordMetadata
@@ -111,7 +111,9 @@ def _report(arguments: argparse.Namespace, tally: Tally, seconds: float) -> int:
             }
         )
     elif tally.failed == 0 and not arguments.quiet:
-        print(f"{tally.delivered:,} records delivered to {arguments.topic} in {seconds:.1f} s", file=sys.stderr)
+        print(
+            f"{counted(tally.delivered, 'record')} delivered to {arguments.topic} in {seconds:.1f} s", file=sys.stderr
+        )
     if tally.failed:
         print(
             f"pykclient produce: {tally.failed:,} records were not delivered ({tally.delivered:,} were): "

@@ -43,6 +43,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: st
     if title:
         print(title)
     print(plain_table(columns, texts, right))
+    if not texts:
+        print("(none)")
 
 
 def _is_numeric(column: list[object]) -> bool:

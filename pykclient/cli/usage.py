@@ -5,6 +5,7 @@ Pure text work but for the question on the terminal. Must never show a value tha
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from datetime import datetime, timedelta, timezone
@@ -54,6 +55,19 @@ def unescape(text: str) -> str:
     return re.sub(r"\\([tnr0\\])", lambda match: known[match.group(1)], text)
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 record``, ``2 records``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def seconds(text: str) -> float:
+    """A time-out, for argparse: more than nothing."""
+    value = float(text)
+    if not 0 < value < 1e6:
+        raise argparse.ArgumentTypeError(f"{text} is not a time in seconds; write a number above 0")
+    return value
+
+
 def confirmed(question: str, *, yes: bool) -> bool:
     """Ask when there is somebody to ask; a script that says ``delete`` means it."""
     if yes or not sys.stdin.isatty():
@@ -70,4 +84,4 @@ def shown_time(milliseconds: int | None) -> str | None:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-__all__ = ["Usage", "confirmed", "pairs", "parse_time", "shown_time", "unescape"]
+__all__ = ["Usage", "confirmed", "counted", "pairs", "parse_time", "seconds", "shown_time", "unescape"]

@@ -263,13 +263,18 @@ class MetadataManager:
         error = completion.error
         if error is None:
             keep = None if self._asked_all is not self.all_topics else self._topics.keys() - self._asked_topics
-            self._take(completion.result(), keep=() if self._asked_all and self.all_topics else keep)
+            endpoint = None if request.routed_to is None else self._network.nodes.get(request.routed_to)
+            self._take(
+                completion.result(),
+                keep=() if self._asked_all and self.all_topics else keep,
+                node=None if endpoint is None else str(endpoint),
+            )
         elif isinstance(error, KafkaError):
             self._attempt_failed(error)
         else:
             raise error
 
-    def _take(self, response: MetadataResponse, *, keep: Iterable[str] | None) -> None:
+    def _take(self, response: MetadataResponse, *, keep: Iterable[str] | None, node: str | None = None) -> None:
         if response.error_code != 0:
             error = broker_error(response.error_code, api="Metadata")
             if isinstance(error, RebootstrapRequired) and self._settings.rebootstrap:
@@ -291,6 +296,8 @@ class MetadataManager:
         except ProtocolError as error:
             self._attempt_failed(error)
             return
+        for said in view.errors.values():
+            said.node = said.node or node
         self._bootstrapping = False
         self._attempts = 0
         self._attempts_since = None

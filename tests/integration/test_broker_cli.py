@@ -33,8 +33,8 @@ def stop(process: subprocess.Popen[str], number: int = signal.SIGTERM) -> int:
     return process.returncode
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_serves_until_a_signal_and_ends_well(tmp_path: Path, number: int) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_it_serves_until_a_signal_and_ends_well(tmp_path: Path, number: int, code: int) -> None:
     ready = tmp_path / "ready"
     process, address = start(
         "--brokers", "2", "--data-dir", str(tmp_path / "data"), "--topic", "orders:3", "--ready-file", str(ready),
@@ -47,7 +47,7 @@ def test_it_serves_until_a_signal_and_ends_well(tmp_path: Path, number: int) -> 
         assert len(answer.brokers) == 2
         assert [(topic.name, len(topic.partitions)) for topic in answer.topics] == [("orders", 3)]
     finally:
-        assert stop(process, number) == 0
+        assert stop(process, number) == code
 
 
 def run(*arguments: str) -> tuple[int, str]:

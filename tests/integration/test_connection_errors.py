@@ -4,6 +4,7 @@ seconds, on every kind of client; and no secret in any of it."""
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import pickle
 import shutil
@@ -21,9 +22,10 @@ from typing import Any
 import pytest
 
 from pykclient import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
-from pykclient.aio import AsyncKafkaProducer
+from pykclient.aio import AsyncKafkaAdminClient, AsyncKafkaConsumer, AsyncKafkaProducer
 from pykclient.broker.authorizer import AclBinding, Operation, PatternType, Permission, ResourceType
 from pykclient.broker.listeners import ListenerSpec
+from pykclient.cli.main import main
 from pykclient.errors import (
     AuthenticationError,
     ConfigError,
@@ -97,7 +99,8 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Places]:
         ListenerSpec("SASL_SSL", tls=good.server_context()),
     ]
     acls = [
-        AclBinding(ResourceType.TOPIC, "open", PatternType.LITERAL, "User:*", "*", operation, Permission.ALLOW)
+        AclBinding(ResourceType.TOPIC, topic, PatternType.LITERAL, "User:*", "*", operation, Permission.ALLOW)
+        for topic in ("open", "quiet")
         for operation in (Operation.READ, Operation.WRITE, Operation.DESCRIBE)
     ]
     with closing(socket.socket()) as silent, closing(socket.socket()) as unheard:
@@ -109,7 +112,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Places]:
             "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
         }
         with EmbeddedCluster(
-            topics=["open", "closed"], listeners=listeners, users={"alice": PASSWORD, "root": PASSWORD},
+            topics=["open", "closed", "quiet"], listeners=listeners, users={"alice": PASSWORD, "root": PASSWORD},
             acls=acls, super_users=["User:root"], **options,
         ) as cluster:  # fmt: skip
             yield Places(
@@ -155,11 +158,32 @@ def produce_async(options: dict[str, Any], topic: str) -> None:
     asyncio.run(send())
 
 
+def consume_async(options: dict[str, Any], topic: str) -> None:
+    async def poll() -> None:
+        consumer = AsyncKafkaConsumer(topic, **{key.replace(".", "_"): value for key, value in options.items()})
+        try:
+            await asyncio.wait_for(consumer.poll(LIMIT_S), LIMIT_S)
+        finally:
+            await consumer.close(0)
+
+    asyncio.run(poll())
+
+
+def administer_async(options: dict[str, Any], topic: str) -> None:
+    async def describe() -> None:
+        async with AsyncKafkaAdminClient(options) as admin:
+            (await asyncio.wait_for(admin.describe_topics(topic), LIMIT_S)).raise_for_errors()
+
+    asyncio.run(describe())
+
+
 CLIENTS: dict[str, Callable[[dict[str, Any], str], None]] = {
     "producer": produce,
     "consumer": consume,
     "admin": administer,
     "asyncio producer": produce_async,
+    "asyncio consumer": consume_async,
+    "asyncio admin": administer_async,
 }
 
 
@@ -312,17 +336,30 @@ def test_no_secret_is_in_an_error_or_a_log(outcomes: Outcomes) -> None:
 
 QUIET = """
 import sys
-from pykclient import KafkaConsumer, KafkaError
-try:
-    KafkaConsumer("t", bootstrap_servers=sys.argv[1]).poll(5)
-except KafkaError:
-    sys.exit(7)
+from pykclient import KafkaAdminClient, KafkaConsumer, KafkaError, KafkaProducer
+refused, well = sys.argv[1:]
+for use in (
+    lambda: KafkaConsumer("t", bootstrap_servers=refused).poll(5),
+    lambda: KafkaAdminClient(bootstrap_servers=refused).list_topics(),
+    lambda: KafkaProducer(bootstrap_servers=refused, max_block_ms=2000).send("t", b"x").result(5),
+):
+    try:
+        use()
+    except KafkaError:
+        continue
+    sys.exit(1)
+with KafkaProducer(bootstrap_servers=well) as producer:
+    producer.send("quiet", b"x").result(10)
+with KafkaConsumer("quiet", bootstrap_servers=well, auto_offset_reset="earliest") as consumer:
+    assert consumer.poll(10)
+sys.exit(7)
 """
 
 
 def test_the_library_prints_nothing(places: Places) -> None:
+    """Not when all is well, not when nothing is, not at the end; warnings are errors."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", QUIET, places.refused],
+        [sys.executable, "-W", "error", "-c", QUIET, places.refused, places.at("PLAINTEXT")],
         capture_output=True,
         text=True,
         timeout=60,
@@ -344,9 +381,12 @@ def test_every_cause_has_a_class_of_its_own() -> None:
 @pytest.mark.parametrize("kind", CLIENTS)
 def test_acl_denied(places: Places, kind: str) -> None:
     options = {"bootstrap.servers": places.at("SASL_PLAINTEXT"), **sasl()}
+    began = time.monotonic()
     with pytest.raises(TopicAuthorizationFailed, match="closed") as caught:
         CLIENTS[kind](options, "closed")
+    assert time.monotonic() - began < LIMIT_S
     assert "ACL" in str(caught.value)
+    assert places.at("SASL_PLAINTEXT") in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", CLIENTS)
@@ -354,32 +394,87 @@ def test_unknown_topic(places: Places, kind: str) -> None:
     options = {"bootstrap.servers": places.at("SASL_PLAINTEXT"), **sasl(), "sasl.username": "root"}
     began = time.monotonic()
     with pytest.raises(UnknownTopicOrPartition, match="no-such-topic") as caught:
+        # A subscription may come before its topic, as in Java; a question about the topic gets the answer.
         if kind == "consumer":
-            # A subscription may come before its topic, as in Java; a question about the topic gets the answer.
             with KafkaConsumer(options) as consumer:
                 consumer.beginning_offsets([TopicPartition("no-such-topic", 0)])
+        elif kind == "asyncio consumer":
+            asyncio.run(ask_for_offsets(options))
         else:
             CLIENTS[kind](options, "no-such-topic")
     assert time.monotonic() - began < LIMIT_S
     assert "create" in str(caught.value)
+    if "consumer" not in kind:  # its answer is about a partition, and comes from what is known already
+        assert places.at("SASL_PLAINTEXT") in str(caught.value)
+
+
+async def ask_for_offsets(options: dict[str, Any]) -> None:
+    async with AsyncKafkaConsumer(options) as consumer:
+        await consumer.beginning_offsets([TopicPartition("no-such-topic", 0)])
 
 
 def test_oversized_record(places: Places) -> None:
-    with KafkaProducer(bootstrap_servers=places.at("PLAINTEXT")) as producer:
-        with pytest.raises(RecordTooLarge, match="max_request_size"):
+    """Told before anything is sent, so there is no broker to name."""
+    options = {"bootstrap_servers": places.at("PLAINTEXT")}
+    with KafkaProducer(**options) as producer:
+        with pytest.raises(RecordTooLarge, match="raise max_request_size"):
             producer.send("open", b"x" * 2_000_000)
+
+    async def send() -> None:
+        async with AsyncKafkaProducer(**options) as producer:
+            await producer.send("open", b"x" * 2_000_000)
+
+    with pytest.raises(RecordTooLarge, match="raise max_request_size"):
+        asyncio.run(send())
 
 
 def test_missing_codec(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
-    with KafkaProducer(bootstrap_servers=places.at("PLAINTEXT"), compression_type="zstd") as producer:
+    """Of this machine, so there is no broker to name either."""
+    options = {"bootstrap_servers": places.at("PLAINTEXT")}
+    with KafkaProducer(**options, compression_type="zstd") as producer:
         producer.send("open", b"x" * 1000).result(LIMIT_S)
     monkeypatch.setattr(compression, "cramjam", None)
-    with pytest.raises(MissingCodec, match="pip install cramjam"):
-        KafkaProducer(bootstrap_servers=places.at("PLAINTEXT"), compression_type="zstd")
-    options = {"bootstrap_servers": places.at("PLAINTEXT"), "auto_offset_reset": "earliest"}
-    with KafkaConsumer("open", **options) as consumer:
+    for make in (KafkaProducer, AsyncKafkaProducer):
+        with pytest.raises(MissingCodec, match="pip install cramjam"):
+            make(**options, compression_type="zstd")
+    with KafkaConsumer("open", **options, auto_offset_reset="earliest") as consumer:
         with pytest.raises(MissingCodec, match="zstd needs the package cramjam"):
             consumer.poll(LIMIT_S)
+
+    async def poll() -> None:
+        async with AsyncKafkaConsumer("open", **options, auto_offset_reset="earliest") as consumer:
+            await consumer.poll(LIMIT_S)
+
+    with pytest.raises(MissingCodec, match="zstd needs the package cramjam"):
+        asyncio.run(poll())
+
+
+# ---- the same mistakes, looked at by the doctor ----
+
+FAILS_AT = {
+    "bad DNS": "DNS", "refused port": "TCP", "silent port": "Kafka", "plaintext to a TLS port": "Kafka",
+    "TLS to a plaintext port": "TLS", "untrusted CA": "TLS", "wrong host name": "TLS", "expired certificate": "TLS",
+    "missing client certificate": "TLS", "wrong password": "SASL", "wrong SCRAM password over TLS": "SASL",
+    "mechanism not enabled": "SASL", "SASL needed but not set": "Kafka", "SASL set but not wanted": "SASL",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_doctor_finds_it_and_names_the_setting(
+    places: Places, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case, file = CASES[name], tmp_path / "client.properties"
+    file.write_text("".join(f"{key}={value}\n" for key, value in case.options(places).items()))
+    words = ["doctor", "-b", case.where(places), "--config-file", str(file), "--timeout", "5", "--json"]
+    assert main(words) == 1
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert PASSWORD not in shown.out
+    assert WRONG_PASSWORD not in shown.out
+    found = json.loads(shown.out)
+    ill = [finding for finding in found if finding["state"] == "failed"]
+    assert [finding["check"] for finding in ill] == [FAILS_AT[name]]
+    assert case.says in ill[0]["advice"] + ill[0]["detail"]
 
 
 def test_secrets_are_in_no_repr(places: Places) -> None:
