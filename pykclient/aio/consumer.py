@@ -83,6 +83,7 @@ class AsyncKafkaConsumer:
 
     async def _begin(self) -> Bell:
         """Bind the loop, and subscribe to the topics the consumer was made with."""
+        self._core.check()
         crossing, bell = self._runner.crossing, self._bell
         if bell is None:
             bell = self._bell = Bell(self._runner.loop, crossing)
