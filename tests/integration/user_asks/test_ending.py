@@ -174,8 +174,10 @@ def test_cancelling_any_await_loses_nothing_and_leaves_a_client_that_works(
         producer = AsyncKafkaProducer(
             bootstrap_servers=servers, buffer_memory=40_000, batch_size=8000, linger_ms=0, request_timeout_ms=1000
         )
-        consumer = AsyncKafkaConsumer(topic, bootstrap_servers=servers, group_id=topic, **QUICK)
-        admin = AsyncKafkaAdminClient(bootstrap_servers=servers)
+        # A request that is never answered holds up those behind it on its connection, until it is given up.
+        impatient = {"request_timeout_ms": 1000}
+        consumer = AsyncKafkaConsumer(topic, bootstrap_servers=servers, group_id=topic, **QUICK, **impatient)
+        admin = AsyncKafkaAdminClient(bootstrap_servers=servers, **impatient)
         while not consumer.assignment():
             await consumer.poll(0.05)
         await producer.partitions_for(topic)
