@@ -20,14 +20,13 @@ from pykclient.errors import (
     AuthenticationError,
     ErrorCode,
     KafkaError,
-    ProtocolError,
     SaslAuthenticationFailed,
     UnsupportedSaslMechanism,
     UnsupportedVersionError,
     broker_error,
 )
 from pykclient.net.client_request import ApiVersions
-from pykclient.net.failures import PeerIsTls
+from pykclient.net.failures import PeerIsTls, StrayAnswer
 from pykclient.net.transport import Buffer, Endpoint
 from pykclient.protocol.messages import ApiKey, api
 from pykclient.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -243,12 +242,12 @@ class ClientConnection:
 
     def _take_frame(self, frame: Buffer, now: float) -> Iterator[Ready | Response | Offload]:
         if not self.in_flight:
-            raise ProtocolError("an answer came that nobody asked for", node=str(self._endpoint))
+            raise StrayAnswer("an answer came that nobody asked for", node=str(self._endpoint))
         sent = self.in_flight[0]
         correlation_id, position = decode_response_header(frame, sent.api_key, sent.version)
         if correlation_id != sent.correlation_id:
             wanted = f"answer {correlation_id} came where {sent.correlation_id} was due"
-            raise ProtocolError(wanted, node=str(self._endpoint), api=api(sent.api_key).name)
+            raise StrayAnswer(wanted, node=str(self._endpoint), api=api(sent.api_key).name)
         if sent.token is not None:
             message = api(sent.api_key).response_class().read(frame, sent.version, position)
             self.in_flight.popleft()

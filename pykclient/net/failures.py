@@ -6,7 +6,7 @@ All are KafkaConnectionErrors that name host and port. Plain data, any thread; n
 
 from __future__ import annotations
 
-from pykclient.errors import Action, AuthenticationError, KafkaConnectionError
+from pykclient.errors import Action, AuthenticationError, KafkaConnectionError, ProtocolError
 
 
 class HostNotFound(KafkaConnectionError):
@@ -23,6 +23,10 @@ class ConnectTimedOut(KafkaConnectionError):
 
 class ConnectionLost(KafkaConnectionError):
     """The connection broke; what was under way is unknown."""
+
+
+class StrayAnswer(ConnectionLost, ProtocolError):
+    """An answer came that does not belong to what was asked; the connection is closed, and what waits is asked anew."""
 
 
 class RejectedByPeer(ConnectionLost):
@@ -86,6 +90,7 @@ __all__ = [
     "PeerNotTls",
     "RejectedByPeer",
     "RequestExpired",
+    "StrayAnswer",
     "TlsFailure",
     "TlsVerificationFailed",
 ]

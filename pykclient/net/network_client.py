@@ -458,8 +458,12 @@ class NetworkClient:
         if backs_off and now is not None:
             link.failed(error, now, self._rng, senseless=isinstance(error, ProtocolError))
             self.on_failure()
+        cause = error
         for request in in_flight:
-            self._fail(request, error)
+            self._fail(request, cause)
+            if isinstance(cause, ProtocolError) and not isinstance(cause, KafkaConnectionError):
+                # The bytes that made no sense answered the first; those behind it merely lost their connection.
+                cause = ConnectionLost(f"closed, as an answer made no sense: {error}", **_where(link))
         if was_connected and not getattr(error, "fatal", False):
             return  # Unsent requests wait for the reconnect; they were not part of what broke.
         for request in link.take_queue():

@@ -28,6 +28,7 @@ from pykclient.net.failures import (
     PeerIsTls,
     RejectedByPeer,
     RequestExpired,
+    StrayAnswer,
 )
 from pykclient.net.link import NetworkSettings
 from pykclient.net.network_client import NetworkClient
@@ -409,6 +410,37 @@ def test_senseless_bytes_are_a_protocol_error_within_an_instant(attack: Any) -> 
     world.finish(request, limit_s=0.1)
     assert isinstance(request.completion.error, ProtocolError)
     assert world.transport.open_count(world.nodes[0].endpoint) == 0
+
+
+def test_answer_that_comes_twice_is_a_lost_connection_to_what_waits_behind_it() -> None:
+    """So that everybody who asks again after a lost connection asks again: it was not their answer that was wrong."""
+    world = World()
+
+    def twice(request: ServerRequest) -> Raw:
+        return Raw(2 * b"".join(encode_response(ApiKey.METADATA, request.version, request.correlation_id, answered)))
+
+    answered = MetadataResponse(cluster_id="c")
+    world.finish(world.send())
+    world.nodes[0].handlers[ApiKey.METADATA] = twice
+    world.nodes[0].handlers[ApiKey.HEARTBEAT] = lambda request: Hang()
+    first, second = world.send(), world.send(HeartbeatRequest())
+    world.finish(first, second, limit_s=0.1)
+    assert first.completion.result().cluster_id == "c"
+    assert isinstance(second.completion.error, StrayAnswer)
+    assert isinstance(second.completion.error, KafkaConnectionError)
+    assert isinstance(second.completion.error, ProtocolError)
+
+
+def test_senseless_answer_is_told_to_the_one_who_asked_and_a_lost_connection_to_the_others() -> None:
+    world = World()
+    world.finish(world.send())
+    hostile_array(world.nodes[0])
+    world.nodes[0].handlers[ApiKey.HEARTBEAT] = lambda request: Hang()
+    first, second = world.send(), world.send(HeartbeatRequest())
+    world.finish(first, second, limit_s=0.1)
+    assert isinstance(first.completion.error, ProtocolError)
+    assert isinstance(second.completion.error, ConnectionLost)
+    assert not isinstance(second.completion.error, ProtocolError)
 
 
 def test_back_off_ends_after_an_answer() -> None:

@@ -22,6 +22,7 @@ from pykclient.errors import (
     UnreleasedInstanceId,
     error_for_code,
 )
+from pykclient.net.failures import StrayAnswer
 from pykclient.protocol.messages import ApiKey
 from pykclient.types import TopicPartition
 from tests.unit.consumer.group_fakes import Fault, GroupMember, World
@@ -112,6 +113,10 @@ REQUESTS = [
     ("consumer", ApiKey.FIND_COORDINATOR),
     ("consumer", ApiKey.CONSUMER_GROUP_HEARTBEAT),
 ]
+
+
+def test_stray_answer_is_no_reason_to_trouble_the_user() -> None:
+    assert verdict(StrayAnswer("answer 3 came where 4 was due")) is Verdict.FIND_COORDINATOR
 
 
 def recovers(world: World, a: GroupMember, fault: Fault, limit_s: float) -> None:
