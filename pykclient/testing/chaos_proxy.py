@@ -15,9 +15,11 @@ import random
 import socket
 import struct
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.fetch import FetchResponse
@@ -38,7 +40,7 @@ class Fault(enum.Enum):
     LOSE_RESPONSE = "the broker has done its work; the response is dropped and the client reset"
     DUPLICATE_RESPONSE = "the response comes twice"
     TRUNCATE_RESPONSE = "a part of the response comes, then the connection ends"
-    DELAY_RESPONSE = "the response, and what follows it on the connection, comes later"
+    DELAY_RESPONSE = "the response comes later; what follows it on the connection cannot overtake it"
     HALF_OPEN = "nothing comes any more, and nobody says so"
     FLIP_BIT = "one bit in the records of the first batch of a Fetch response is wrong"
     HOLD_REQUEST = "the request waits in the proxy until release()"
@@ -69,6 +71,14 @@ class Rule:
         return self.probability >= 1.0 or chance.random() < self.probability
 
 
+class Held(NamedTuple):
+    """A response that was late, in monotonic seconds: it was there at ``since`` and went out at ``until``."""
+
+    api_key: int
+    since: float
+    until: float
+
+
 @dataclass(eq=False)
 class _Connection:
     """One client connection and its twin to the broker."""
@@ -79,6 +89,9 @@ class _Connection:
     asked: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Correlation id -> (API, version) of requests without an answer yet."""
     dead: bool = False
+    late: asyncio.Queue[tuple[float, bytes] | None] = field(default_factory=asyncio.Queue)
+    """Responses that wait for their time, in order: when to send which bytes; None ends it."""
+    waiting: int = 0
 
     def reset(self) -> None:
         """End both sides with an RST, as a crashed host's successor would."""
@@ -108,6 +121,7 @@ class ChaosProxy:
         self.connections = 0
         self.requests: Counter[int] = Counter()
         self.responses: Counter[int] = Counter()
+        self.held: list[Held] = []
         self._rules: list[Rule] = []
         self._changed = threading.Condition()
         self._live: set[_Connection] = set()
@@ -267,22 +281,45 @@ class ChaosProxy:
             await connection.broker.drain()
 
     async def _pump_responses(self, connection: _Connection, reader: asyncio.StreamReader) -> None:
-        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-            while True:
-                frame = await _read_frame(reader)
-                (correlation_id,) = _SIZE.unpack_from(frame)
-                api_key, version = connection.asked.pop(correlation_id, (-1, 0))
-                if connection.dead:
-                    continue
-                rule = self._count(
-                    self.responses, api_key, connection.chance, on_request=False, frame=frame, version=version
-                )
-                if not await self._respond(connection, frame, rule):
+        sending = asyncio.ensure_future(self._send_late(connection))
+        try:
+            with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+                if not await self._read_responses(connection, reader):
                     return
-        if not connection.dead:
-            connection.client.close()
+            if not connection.dead:
+                connection.late.put_nowait(None)
+                await sending
+                connection.client.close()
+        finally:
+            sending.cancel()
+            with contextlib.suppress(asyncio.CancelledError, OSError):
+                await sending
 
-    async def _respond(self, connection: _Connection, frame: bytearray, rule: Rule | None) -> bool:
+    async def _send_late(self, connection: _Connection) -> None:
+        """A delay counts from the arrival of its response: two late ones in a row are not late by the sum of both."""
+        while (entry := await connection.late.get()) is not None:
+            release_at, whole = entry
+            await asyncio.sleep(release_at - time.monotonic())
+            if not connection.dead:
+                connection.client.write(whole)
+                await connection.client.drain()
+            connection.waiting -= 1
+
+    async def _read_responses(self, connection: _Connection, reader: asyncio.StreamReader) -> bool:
+        """Until the broker hangs up, which raises; False when a fault ended the connection."""
+        while True:
+            frame = await _read_frame(reader)
+            (correlation_id,) = _SIZE.unpack_from(frame)
+            api_key, version = connection.asked.pop(correlation_id, (-1, 0))
+            if connection.dead:
+                continue
+            rule = self._count(
+                self.responses, api_key, connection.chance, on_request=False, frame=frame, version=version
+            )
+            if not await self._respond(connection, frame, rule, api_key):
+                return False
+
+    async def _respond(self, connection: _Connection, frame: bytearray, rule: Rule | None, api_key: int) -> bool:
         """Pass a response on, or what the rule makes of it; False when the connection has ended."""
         whole = _SIZE.pack(len(frame)) + frame
         fault = rule.fault if rule is not None else None
@@ -297,10 +334,18 @@ class ChaosProxy:
             await connection.client.drain()
             connection.close()
             return False
+        whole *= 2 if fault is Fault.DUPLICATE_RESPONSE else 1
+        delay_s = 0.0
         if fault is Fault.DELAY_RESPONSE:
             assert rule is not None
-            await asyncio.sleep(connection.chance.uniform(*rule.delay_s))
-        connection.client.write(whole * (2 if fault is Fault.DUPLICATE_RESPONSE else 1))
+            delay_s = connection.chance.uniform(*rule.delay_s)
+        if delay_s or connection.waiting:
+            now = time.monotonic()
+            self.held.append(Held(api_key, now, now + delay_s))
+            connection.waiting += 1
+            connection.late.put_nowait((now + delay_s, whole))
+            return True
+        connection.client.write(whole)
         await connection.client.drain()
         return True
 

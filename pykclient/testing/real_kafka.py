@@ -88,7 +88,7 @@ class RealBroker:
         self.directory = directory
         self.log_path = directory / "broker.log"
         self._process: _Process | None = None
-        self._paused = False
+        self.paused = False
         self._log: IO[bytes] | None = None
 
     @property
@@ -130,12 +130,12 @@ class RealBroker:
     def pause(self) -> None:
         """SIGSTOP: connections stay open and nothing answers, the gray failure."""
         self._signal(signal.SIGSTOP)
-        self._paused = True
+        self.paused = True
 
     def resume(self) -> None:
         """SIGCONT."""
         self._signal(signal.SIGCONT)
-        self._paused = False
+        self.paused = False
 
     def _signal(self, number: signal.Signals) -> None:
         assert self._process is not None, f"broker {self.id} was not started"
@@ -144,7 +144,7 @@ class RealBroker:
 
     def _end(self, number: signal.Signals, timeout_s: float) -> None:
         self._signal(number)
-        if self._paused:  # A stopped process does not see SIGTERM until it is continued.
+        if self.paused:  # A stopped process does not see SIGTERM until it is continued.
             self.resume()
         assert self._process is not None
         try:

@@ -6,6 +6,7 @@ time of each acknowledgement per partition, so that a test can say how long a fa
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 import time
@@ -13,20 +14,27 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-
-from pykclient import KafkaConsumer, KafkaProducer, TopicPartition
+from pykclient import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from pykclient.admin.types import NewTopic
 from pykclient.errors import KafkaError
 from pykclient.testing.real_kafka import RealKafka
-from pykclient.types import RecordMetadata
+from pykclient.types import ConsumerRecord, RecordMetadata
 from tests.chaos.ledger import Ledger
 
 PARTITIONS = 3
 PER_SECOND = 350
 CONTROL = 10**9
 """Values from here on are the control's."""
+CONTROL_PAUSE_S = 0.05
+_turns = itertools.count()
+
+
+class Delivery(NamedTuple):
+    partition: int
+    sent_at: float
+    acked_at: float
 
 
 @dataclass
@@ -36,9 +44,9 @@ class Run:
     topic: str
     ledger: Ledger = field(default_factory=Ledger)
     acked_at: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
-    latencies: list[float] = field(default_factory=list)
+    deliveries: list[Delivery] = field(default_factory=list)
     fault_at: float = 0.0
-    control_s: float | None = None
+    control_s: float = 0.0
     notes: dict[str, Any] = field(default_factory=dict)
 
     def gap_s(self, partition: int) -> float:
@@ -48,23 +56,32 @@ class Run:
 
 
 def new_topic(kafka: RealKafka) -> str:
+    """Every broker leads one partition; which of them leads partition 0 changes from topic to topic."""
     name = f"chaos-{uuid.uuid4().hex[:8]}"
-    admin = AdminClient({"bootstrap.servers": kafka.direct_bootstrap_servers})
-    admin.create_topics([NewTopic(name, PARTITIONS, 3)])[name].result(20)
-    leader_of(kafka, name, PARTITIONS - 1)
+    turn = next(_turns)
+    rows = {index: [(turn + index + copy) % 3 + 1 for copy in range(3)] for index in range(PARTITIONS)}
+    with KafkaAdminClient(bootstrap_servers=kafka.direct_bootstrap_servers) as admin:
+        admin.create_topics([NewTopic(name, assignments=rows)])
+    for partition in range(PARTITIONS):
+        leader_of(kafka, name, partition)
     return name
 
 
-def leader_of(kafka: RealKafka, topic: str, partition: int) -> int:
-    """The leader, waited for: just after creation not every broker knows."""
-    admin = AdminClient({"bootstrap.servers": kafka.direct_bootstrap_servers})
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        found = admin.list_topics(topic, timeout=10).topics[topic].partitions
-        if partition in found and found[partition].leader >= 0:
-            return int(found[partition].leader)
-        time.sleep(0.1)
+def leader_of(kafka: RealKafka, topic: str, partition: int = 0, *, without: int | None = None) -> int:
+    """The leader by the account of the others, waited for: just after creation not every broker knows."""
+    give_up_at = time.monotonic() + 30
+    while time.monotonic() < give_up_at:
+        with KafkaConsumer(bootstrap_servers=others(kafka, without)) as consumer, contextlib.suppress(KafkaError):
+            for found in consumer.partitions_for(topic):
+                if found.partition == partition and found.leader is not None and found.leader.id != without:
+                    return found.leader.id
+        time.sleep(0.05)
     raise TimeoutError(f"{topic}-{partition} has no leader")
+
+
+def others(kafka: RealKafka, node_id: int | None) -> str:
+    """Where the rest of the cluster is, round the proxies."""
+    return ",".join(f"127.0.0.1:{b.direct_port}" for b in kafka.brokers.values() if b.id != node_id)
 
 
 def work(
@@ -84,6 +101,7 @@ def work(
     thread = threading.Thread(target=trouble)
     producer = KafkaProducer(bootstrap_servers=servers, **options)
     try:
+        producer.partitions_for(topic)
         began = time.monotonic()
         for value in itertools.count():
             now = time.monotonic()
@@ -93,8 +111,9 @@ def work(
                 break
             _send(producer, run, value)
             time.sleep(max(0.0, began + value / PER_SECOND - time.monotonic()))
+        last_sent_at = time.monotonic()
         producer.flush(90)
-        run.notes["flushed_s"] = time.monotonic() - began
+        run.notes["flush_s"] = time.monotonic() - last_sent_at
     finally:
         producer.close(5)
     if failures:
@@ -113,27 +132,52 @@ def _send(producer: KafkaProducer, run: Run, value: int) -> None:
         run.ledger.acknowledged(value, metadata.partition, metadata.offset)
         now = time.monotonic()
         run.acked_at[partition].append(now)
-        run.latencies.append(now - sent_at)
+        run.deliveries.append(Delivery(partition, sent_at, now))
 
     run.ledger.sending(partition, value)
     producer.send(run.topic, str(value).encode(), partition=partition, on_delivery=delivered)
 
 
-def measure_control(servers: str, run: Run, partition: int, give_up_s: float = 30.0) -> None:
-    """How long after the fault a *fresh* producer can write to the partition: what the cluster itself needs."""
-    for attempt in itertools.count():
-        with KafkaProducer(
-            bootstrap_servers=servers, request_timeout_ms=400, delivery_timeout_ms=500, linger_ms=0, max_block_ms=500
-        ) as fresh:
-            try:
-                fresh.send(run.topic, str(CONTROL + attempt).encode(), partition=partition).result(1)
-                run.control_s = time.monotonic() - run.fault_at
-                return
-            except KafkaError:
-                if time.monotonic() - run.fault_at > give_up_s:
-                    raise
-            finally:
+class Control:
+    """Fresh producers, one after another, that write to partition 0 from the moment of the fault until told to stop.
+
+    The longest time without a success is what the cluster itself needed, on this machine, at this moment.
+    """
+
+    def __init__(self, servers: str, run: Run) -> None:
+        self._servers = servers
+        self._run = run
+        self._done_at = [run.fault_at]
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work)
+        self._succeeded = threading.Event()
+
+    def _work(self) -> None:
+        for value in itertools.count(CONTROL):
+            with KafkaProducer(
+                bootstrap_servers=self._servers, request_timeout_ms=400, delivery_timeout_ms=500, linger_ms=0,
+                max_block_ms=500,
+            ) as fresh:  # fmt: skip
+                with contextlib.suppress(KafkaError):
+                    fresh.send(self._run.topic, b"%d" % value, partition=0).result(1)
+                    self._done_at.append(time.monotonic())
+                    self._succeeded.set()
                 fresh.close(0)
+            if self._stop.wait(CONTROL_PAUSE_S):
+                return
+
+    def __enter__(self) -> Control:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        assert len(self._done_at) > 1, "the control could not write at all"
+        self._run.control_s = max(after - before for before, after in itertools.pairwise(self._done_at))
+
+    def wait_for_success(self, timeout_s: float = 40.0) -> None:
+        assert self._succeeded.wait(timeout_s), f"the cluster takes no writes, {timeout_s} s after the fault"
 
 
 def check(kafka: RealKafka, run: Run) -> None:
@@ -148,12 +192,20 @@ def check(kafka: RealKafka, run: Run) -> None:
 
 def read_back(kafka: RealKafka, topic: str) -> Iterator[tuple[int, int, int]]:
     """All of the topic but the control's values, round the proxies."""
+    for record in _records(kafka, topic):
+        if int(record.value or b"") < CONTROL:
+            yield record.partition, record.offset, int(record.value or b"")
+
+
+def read_values(kafka: RealKafka, topic: str) -> Iterator[bytes | None]:
+    """All of the topic, round the proxies."""
+    return (record.value for record in _records(kafka, topic))
+
+
+def _records(kafka: RealKafka, topic: str) -> Iterator[ConsumerRecord[bytes, bytes]]:
     with KafkaConsumer(bootstrap_servers=kafka.direct_bootstrap_servers, auto_offset_reset="earliest") as consumer:
         partitions = [TopicPartition(topic, index) for index in range(PARTITIONS)]
         ends = consumer.end_offsets(partitions)
         consumer.assign(partitions)
         while any(consumer.position(tp) < end for tp, end in ends.items()):
-            for tp, records in consumer.poll(1.0).items():
-                for record in records:
-                    if int(record.value or b"") < CONTROL:
-                        yield tp.partition, record.offset, int(record.value or b"")
+            yield from consumer.poll(1.0).records()

@@ -7,6 +7,7 @@ import random
 import socket
 import struct
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -171,6 +172,17 @@ def test_delayed_response(proxy: ChaosProxy, client: Client) -> None:
         client.read(1)
     client.socket.settimeout(5)
     assert client.frame()
+
+
+def test_delays_on_one_connection_overlap_and_keep_the_order(proxy: ChaosProxy, client: Client) -> None:
+    """Late is late by its own delay, not by those before it too; and what is not late still does not overtake."""
+    proxy.add(Fault.DELAY_RESPONSE, delay_s=(0.3, 0.3), hits_max=5)
+    began = time.monotonic()
+    for correlation_id in range(6):
+        client.send(PRODUCE, correlation_id)
+    assert [struct.unpack(">i", client.frame()[:4])[0] for _ in range(6)] == list(range(6))
+    assert 0.3 <= time.monotonic() - began < 1.2
+    assert [entry.api_key for entry in proxy.held] == [PRODUCE] * 6
 
 
 def test_half_open_connection_stays_silent_and_open(server: FrameServer, proxy: ChaosProxy, client: Client) -> None:

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from pykclient.protocol.messages import ApiKey
-from pykclient.testing.chaos_proxy import ChaosProxy, Fault, proxied
-from pykclient.testing.real_kafka import RealKafka, available
+from pykclient.testing.chaos_proxy import Fault
+from pykclient.testing.real_kafka import RealKafka
+from tests.chaos.conftest import Bench
 from tests.chaos.ledger import Ledger
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
@@ -23,15 +24,6 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 pytestmark = [pytest.mark.full, pytest.mark.real_kafka, pytest.mark.timeout(180)]
 
 PARTITIONS = 3
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[tuple[RealKafka, dict[int, ChaosProxy]]]:
-    if (reason := available()) is not None:
-        pytest.skip(reason)
-    kafka = RealKafka(brokers=3)
-    with proxied(kafka, seed=5) as proxies, kafka:
-        yield kafka, proxies
 
 
 def leader_of(kafka: RealKafka, topic: str, partition: int) -> int:
@@ -110,8 +102,8 @@ def check(kafka: RealKafka, topic: str, ledger: Ledger, count: int = 1500) -> No
     assert verdict.clean, verdict
 
 
-def test_kill_the_leader_and_start_it_again(cluster: tuple[RealKafka, dict[int, ChaosProxy]]) -> None:
-    kafka, _ = cluster
+def test_kill_the_leader_and_start_it_again(bench: Bench) -> None:
+    kafka, _ = bench
     topic = new_topic(kafka)
     broker = kafka.brokers[leader_of(kafka, topic, 0)]
 
@@ -124,8 +116,8 @@ def test_kill_the_leader_and_start_it_again(cluster: tuple[RealKafka, dict[int, 
     check(kafka, topic, ledger)
 
 
-def test_stop_the_leader_and_continue(cluster: tuple[RealKafka, dict[int, ChaosProxy]]) -> None:
-    kafka, _ = cluster
+def test_stop_the_leader_and_continue(bench: Bench) -> None:
+    kafka, _ = bench
     topic = new_topic(kafka)
     leader = leader_of(kafka, topic, 0)
     moved: list[int] = []
@@ -151,10 +143,8 @@ def test_stop_the_leader_and_continue(cluster: tuple[RealKafka, dict[int, ChaosP
 @pytest.mark.parametrize(
     "fault", [Fault.RESET_MID_REQUEST, Fault.LOSE_RESPONSE, Fault.DUPLICATE_RESPONSE, Fault.TRUNCATE_RESPONSE]
 )
-def test_network_faults_on_every_twentieth_produce(
-    cluster: tuple[RealKafka, dict[int, ChaosProxy]], fault: Fault
-) -> None:
-    kafka, proxies = cluster
+def test_network_faults_on_every_twentieth_produce(bench: Bench, fault: Fault) -> None:
+    kafka, proxies = bench
     topic = new_topic(kafka)
     rules = [proxy.add(fault, [ApiKey.PRODUCE], probability=0.05) for proxy in proxies.values()]
     try:
