@@ -44,6 +44,12 @@ def run_on(kind: str, main: Main, *, debug: bool = True) -> None:
     assert complaints == []
 
 
+async def condition(holds: Callable[[], bool]) -> None:
+    """Until it holds; the limit of the test is the limit."""
+    while not holds():  # noqa: ASYNC110  what is waited for happens in other threads and processes
+        await asyncio.sleep(0.01)
+
+
 async def _limited(main: Main) -> None:
     # Not wait_for: cancelling at the limit would let a test that expects a cancellation pass.
     task = asyncio.ensure_future(main())
