@@ -24,6 +24,7 @@ from pykclient.consumer.groupless import GrouplessMembership
 from pykclient.consumer.iteration import Iteration
 from pykclient.consumer.membership import GroupContext, Membership
 from pykclient.consumer.offsets import Offsets, OffsetSettings
+from pykclient.consumer.open_transactions import OpenTransactions
 from pykclient.consumer.records import PolledRecords, deserialize
 from pykclient.consumer.subscription import (
     PartitionState,
@@ -111,7 +112,8 @@ class ConsumerCore:
         )
         self.auto_commit = AutoCommit(config, self.subscription, self.offsets, self.engine.spawn, self.consumed)
         self.metadata.listeners.append(lambda cluster: self._topics_changed())
-        for manager in (self.membership, self.offsets, self.fetcher, self.auto_commit):
+        waiting = OpenTransactions(self.subscription, read_committed=self.fetch_settings.read_committed)
+        for manager in (self.membership, self.offsets, self.fetcher, self.auto_commit, waiting):
             self.engine.add_manager(manager)
         self.engine.start()
 
