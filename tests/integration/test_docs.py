@@ -13,6 +13,7 @@ import contextlib
 import inspect
 import pathlib
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
@@ -65,9 +66,11 @@ def run(block: Block, names: dict[str, Any], bootstrap_servers: str) -> None:
 
 def until_idle(consumer: KafkaConsumer) -> Iterator[Any]:
     """What ``for record in consumer`` does in a block: the same, but not for ever."""
-    while batch := consumer.poll(IDLE_S):
-        for records in batch.values():
+    heard_at = time.monotonic()
+    while time.monotonic() < heard_at + IDLE_S:
+        for records in consumer.poll(IDLE_S).values():
             yield from records
+            heard_at = time.monotonic()
 
 
 @pytest.mark.timeout(120)
