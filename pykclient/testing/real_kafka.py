@@ -185,7 +185,7 @@ class RealKafka:
             raise ValueError("a cluster has at least one broker")
         self.config = dict(config or {})
         self.heap_mb = heap_mb
-        self.cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        self.cluster_id = cluster_id_of(uuid.uuid4())
         self.in_container = in_container
         self._format_arguments = list(format_arguments)
         self._own_directory = directory is None
@@ -322,6 +322,13 @@ class RealKafka:
         if self.in_container:
             properties["log.dirs"] = "/var/lib/kafka/data"
         return properties | self.config
+
+
+def cluster_id_of(random_id: uuid.UUID) -> str:
+    """In Kafka's spelling, but never with a dash in front, as one in 64 would have: its tools take that for an
+    option."""
+    text = base64.urlsafe_b64encode(random_id.bytes).decode().rstrip("=")
+    return f"_{text[1:]}" if text.startswith("-") else text
 
 
 def _free_ports(count: int) -> Iterator[int]:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import types
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,11 @@ import pytest
 from pykclient.testing import kafka_runtime, real_kafka
 from pykclient.testing.kafka_runtime import RealKafkaUnavailable
 from pykclient.testing.real_kafka import RealKafka, ToolFailed
+
+
+def test_no_cluster_id_looks_like_an_option() -> None:
+    assert real_kafka.cluster_id_of(uuid.UUID(int=0)) == "A" * 22
+    assert real_kafka.cluster_id_of(uuid.UUID(int=0xF8 << 120)) == "_" + "A" * 21
 
 
 @pytest.fixture
