@@ -23,6 +23,7 @@ from pykclient.errors import (
     InvalidProducerEpoch,
     ProducerFenced,
     TopicAlreadyExists,
+    TransactionalIdNotFound,
     UnsupportedVersion,
     UsageError,
 )
@@ -33,6 +34,7 @@ from pykclient.types import TopicPartition
 
 RECORDS_BACK = 4
 """How far before the end the newest record is looked for at first; a record is followed by its transaction's marker."""
+RECORD_MAX = 16 * 1024 * 1024
 DRIVER_TIMEOUT_MS = 60_000
 """A driver that dies while it writes a record must not leave it open for long: nobody else would wait for it anyway."""
 
@@ -152,7 +154,9 @@ class DecisionLog:
     def hold(self) -> Iterator[Holder]:
         """Take the right to write, from whoever has it."""
         identity = {"transactional.id": f"{self.prefix}.driver", "transaction.timeout.ms": str(DRIVER_TIMEOUT_MS)}
-        settings = self.settings(ProducerConfig, acks="all", **{"linger.ms": "0", **identity})
+        # A decision names every task of its batch, so it may be large; brokers look at its compressed size.
+        large = {"max.request.size": str(RECORD_MAX), "compression.type": "gzip"}
+        settings = self.settings(ProducerConfig, acks="all", **{"linger.ms": "0", **large, **identity})
         try:
             with borrowed_producer(settings) as producer:
                 producer.init_transactions()  # also completes what an earlier holder has begun
@@ -220,15 +224,17 @@ class DecisionLog:
             return []
         return [name for name in listed if name.startswith(start) and name[len(start) :].isdigit()]
 
-    def described(self, transactional_ids: list[str]) -> dict[str, TransactionDescription]:
-        """What the coordinators say of them; empty where they cannot tell."""
+    def described(self, transactional_ids: list[str]) -> dict[str, TransactionDescription | None]:
+        """What the coordinators say of them, None for those they do not know; none where they cannot tell."""
         if not transactional_ids:
             return {}
         try:
             with borrowed_admin(self.settings(AdminConfig)) as admin:
-                return admin.describe_transactions(transactional_ids).succeeded
+                found = admin.describe_transactions(transactional_ids)
         except (UnsupportedVersion, AuthorizationError):
             return {}
+        unknown = [name for name, error in found.errors.items() if isinstance(error, TransactionalIdNotFound)]
+        return {**found.succeeded, **dict.fromkeys(unknown)}
 
     def timeout_max_ms(self) -> int | None:
         """transaction.max.timeout.ms of the brokers: the smallest of them. None where we may not see it."""

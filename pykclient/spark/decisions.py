@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pykclient.admin.types import TransactionDescription
 from pykclient.config import ProducerConfig
 from pykclient.errors import (
     ExactlyOnceError,
@@ -250,19 +251,14 @@ class Decisions:
     def _check_open(self, slots: list[Slot]) -> None:
         """Before anything is decided: a transaction that is gone by now means that nothing of the batch is visible."""
         found = self.log.described([each.transaction.transactional_id for each in slots])
-        gone = [
-            each
-            for each in slots
-            if (state := found.get(each.transaction.transactional_id)) is not None
-            and (state.state, state.producer_id, state.producer_epoch)
-            != ("Ongoing", each.transaction.producer_id, each.transaction.producer_epoch)
-        ]
+        gone = [each for each in slots if each.transaction.transactional_id in found and not _is_open(each, found)]
         if gone:
-            timeout_ms = found[gone[0].transaction.transactional_id].timeout_ms
+            state = found[gone[0].transaction.transactional_id]
+            timeout = "" if state is None else f" ({state.timeout_ms})"
             raise ExactlyOnceError(
                 f"the transactions of {_names(gone)} were aborted before the batch could be committed: it took longer "
-                f"than kafka.transaction.timeout.ms ({timeout_ms}), another query uses this prefix, or a task was run "
-                "twice at a time (set spark.speculation=false). Nothing of the batch is visible; start the query again"
+                f"than kafka.transaction.timeout.ms{timeout}, another query uses this prefix, or a task was run twice "
+                "at a time (set spark.speculation=false). Nothing of the batch is visible; start the query again"
             )
 
     def _commit_slots(self, decided: Decided) -> list[Slot]:
@@ -312,11 +308,14 @@ class Decisions:
             return
         with self.log.hold() as holder:  # a decision still on its way is stored or refused now
             entry = holder.newest()
-        decided = [] if entry.decided is None else [each.transaction for each in entry.decided.slots]
+            decided = [] if entry.decided is None else [each.transaction for each in entry.decided.slots]
+            self._abort_prepared([each for each in transactions if each not in decided])
+            if entry.kind == "claim" and {each.claim for each in prepared} == {entry.claim}:
+                self.abort_open()  # what tasks that failed have left, of which there is no message
+
+    def _abort_prepared(self, transactions: list[PreparedTransaction]) -> None:
         with borrowed_producer(self.log.settings(ProducerConfig)) as producer:
             for each in transactions:
-                if each in decided:
-                    continue
                 try:
                     producer.abort_prepared(each)
                 except _NOT_OPEN:
@@ -337,6 +336,15 @@ class Decisions:
             done = before if replay else Done(batch, None)
             holder.write(replace(entry, kind="done", done=done, decided=None, disputed=False))
         return batch
+
+
+def _is_open(slot: Slot, found: Mapping[str, TransactionDescription | None]) -> bool:
+    mine, state = slot.transaction, found[slot.transaction.transactional_id]
+    return (
+        state is not None
+        and state.state == "Ongoing"
+        and (state.producer_id, state.producer_epoch) == (mine.producer_id, mine.producer_epoch)
+    )
 
 
 def _names(slots: Sequence[Slot]) -> str:

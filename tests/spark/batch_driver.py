@@ -98,8 +98,13 @@ def commit_batch(job: Job, messages: list[bytes]) -> None:
     try:
         _writer(job).commit([pickle.loads(each) for each in messages], job.number)
     except Exception:
-        _writer(job).abort([pickle.loads(each) for each in messages], job.number)
+        abort_batch(job, messages)
         raise
+
+
+def abort_batch(job: Job, messages: list[bytes]) -> None:
+    """As Spark does it when a task has failed for good, too."""
+    _writer(job).abort([pickle.loads(each) for each in messages], job.number)
 
 
 def run_batch(job: Job) -> None:

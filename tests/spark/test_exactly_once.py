@@ -8,14 +8,26 @@ from typing import Any
 
 import pytest
 
-from pykclient import KafkaAdminClient
+from pykclient import KafkaAdminClient, PreparedTransaction
 from pykclient.errors import ExactlyOnceError, UsageError
 from pykclient.spark import resolve_batch
 from pykclient.spark.clients import close_all
-from pykclient.spark.decision_log import Batch, Slot
+from pykclient.spark.decision_log import Batch, Decided, DecisionLog, Entry, Rows, Slot
 from pykclient.spark.decisions import Decisions
 from pykclient.testing import EmbeddedCluster
-from tests.spark.batch_driver import DIED, OK, QUERY, Job, Step, commit_batch, drive, plan_batch, run_batch, write_task
+from tests.spark.batch_driver import (
+    DIED,
+    OK,
+    QUERY,
+    Job,
+    Step,
+    abort_batch,
+    commit_batch,
+    drive,
+    plan_batch,
+    run_batch,
+    write_task,
+)
 from tests.spark.data import expected, fill, forget_last_commit, values
 
 Load = Callable[..., Any]
@@ -259,6 +271,32 @@ def test_a_batch_is_remembered_though_another_query_used_the_prefix_since(
     run_batch(job(7, owner="other", query="other"))
     run_batch(job(0))  # the driver died before Spark noted the batch
     assert committed_values(cluster, topic) == sorted(rows_of(0) + rows_of(7))
+
+
+def test_what_a_failed_task_has_left_is_aborted_with_the_rest(
+    cluster: EmbeddedCluster, topic: str, job: Callable[..., Job]
+) -> None:
+    """Task 1 dies with its transaction open, again and again, until Spark gives up."""
+    batch = job(0)
+    packed = plan_batch(batch)
+    message = write_task(batch, packed, 0)
+    write_task(batch, packed, 1)  # nobody hears of it
+    assert open_ids(cluster) == [f"{topic}.0", f"{topic}.1"]
+    abort_batch(batch, [message])
+    assert open_ids(cluster) == []
+
+
+def test_a_batch_of_thousands_of_tasks_can_be_decided(topic: str, job: Callable[..., Job]) -> None:
+    slots = tuple(
+        Slot(number, PreparedTransaction(f"{topic}.{number}", 10**9 + 7 * number, 1, 5), Rows(10**6, 2**63 + number**5))
+        for number in range(10_000)
+    )
+    entry = Entry("decision", "checkpoint", "claim", None, Decided(Batch(QUERY, 0), slots))
+    log = DecisionLog({"bootstrap.servers": job(0).servers}, topic)
+    log.create()
+    with log.hold() as holder:
+        holder.write(entry)
+        assert holder.newest() == entry
 
 
 # ---- transactions that are lost

@@ -53,6 +53,7 @@ def _until_done(job: Job, first: str) -> Outcome:
     restarts, outcome = 0, first
     while outcome != OK:
         assert restarts < 5, outcome
+        print(f"turn {job.number}: {outcome}")
         restarts += 1
         outcome = drive(replace(job, die=None, fails=None, task_dies=None))
     return restarts
