@@ -38,9 +38,26 @@ def outcome(codec: accel.Implementation, section: bytes, count: int) -> Any:
     return found, columns._arrays(), again
 
 
+TYPES = (TimestampType.CREATE_TIME, TimestampType.LOG_APPEND_TIME)
+
+
+def runs(codec: accel.Implementation, data: bytes, check: bool) -> Any:
+    """What is plain of it, in one go."""
+    columns = Columns(HeaderColumns())
+    return (
+        codec.skip_batches(data, 0),
+        codec.decode_batches(data, 0, 3, 1000, check, True, "t", 0, TYPES),
+        codec.append_batches(data, 0, 3, 2**63 - 1, 1000, 1 << 20, check, True, 0, columns._arrays()),
+        columns._arrays(),
+    )
+
+
 def one_input(data: bytes) -> None:
     if not data:
         return
+    for check in (False, True):
+        found = [runs(codec, data, check) for codec in CODECS]
+        assert all(other == found[0] for other in found), found
     outcomes = [outcome(codec, data[1:], data[0]) for codec in CODECS]
     assert all(other == outcomes[0] for other in outcomes), outcomes
     for codec in CODECS:

@@ -52,6 +52,33 @@ def read_columns(vector: dict[str, Any]) -> list[tuple[int, int, str | None, str
     return list(zip(offsets, timestamps, cells(columns.key), cells(columns.value), strict=True))
 
 
+def read_in_runs(vector: dict[str, Any]) -> tuple[list[Any], list[int], int]:
+    """The same in runs of batches where they can be had, to objects and to columns: records, offsets, batches in
+    runs."""
+    buffer = bytes.fromhex(vector["hex"])
+    columns = Columns()
+    found: list[Any] = []
+    position = in_runs = 0
+    while (header := records.read_header(buffer, position)) is not None:
+        run = records.decode_batches(buffer, position, "topic", 3, records_max=1 << 20)
+        appended = columns.append_batches(buffer, position, from_offset=records.OFFSET_MIN, rows_max=1 << 20)
+        if appended.position == position:
+            columns.append_batch(buffer, header)
+        if run.position == position:
+            found += records.decode_batch(buffer, header, "topic", 3)
+            position = header.end
+            continue
+        found += run.records
+        in_runs += 1
+        # Columns of one run have one kind of timestamps; objects need not.
+        while appended.position < run.position:
+            appended = columns.append_batches(
+                buffer, appended.position, from_offset=records.OFFSET_MIN, rows_max=1 << 20
+            )
+        position = run.position
+    return found, array.array("q", columns.offsets).tolist(), in_runs
+
+
 def as_json(header: BatchHeader, record: ConsumerRecord[bytes | None, bytes | None]) -> dict[str, Any]:
     seen: dict[str, Any] = {
         "offset": record.offset,
@@ -109,6 +136,10 @@ def check_read(vector: dict[str, Any]) -> None:
     assert found == expected
     rows = [(record["offset"], record["timestamp"], record["keyHex"], record["valueHex"]) for record in expected]
     assert read_columns(vector) == rows
+    in_runs, offsets, _ = read_in_runs(vector)
+    one_by_one = records.decode_all(bytes.fromhex(vector["hex"]), "topic", 3)
+    assert in_runs == [record for _, batch in one_by_one for record in batch]
+    assert offsets == [record["offset"] for record in expected]
     assert len(headers) == vector["batchCount"]
     assert trailing == vector["trailing"]
     batches = vector.get("batches") or ([vector["attrs"]] if vector.get("attrs") else [])
@@ -143,6 +174,12 @@ def test_refused_batches_raise_a_typed_error(implementation: str, vector: dict[s
         read_all(vector)
     with pytest.raises(ProtocolError):
         read_columns(vector)
+    with pytest.raises(ProtocolError):
+        read_in_runs(vector)
+
+
+def test_runs_are_really_taken(implementation: str) -> None:
+    assert sum(read_in_runs(vector)[2] for vector in ENCODED) > 50
 
 
 def rebuild(vector: dict[str, Any]) -> bytes:
