@@ -18,7 +18,7 @@ from pykclient.errors import CommitFailed, CorruptRecordError
 from pykclient.testing.real_kafka import RealKafka
 from pykclient.types import RecordMetadata
 from tests.chaos.conftest import Bench
-from tests.chaos.producer_workload import PARTITIONS, new_topic
+from tests.chaos.producer_workload import CONTROL, PARTITIONS, new_topic
 from tests.chaos.timing import MEMBER_SESSION_MS
 
 COUNT = 2000
@@ -91,7 +91,8 @@ class Reader:
         now = time.monotonic()
         self.slowest_poll_s = max(self.slowest_poll_s, now - began)
         generation = consumer.group_metadata().generation_id
-        self.arrived += [Arrival(now, r.partition, r.offset, int(r.value), generation) for r in polled.records()]
+        rows = [Arrival(now, r.partition, r.offset, int(r.value), generation) for r in polled.records()]
+        self.arrived += [row for row in rows if row.value < CONTROL]
         if not self.generations or self.generations[-1] != generation:
             self.generations.append(generation)
 

@@ -139,13 +139,14 @@ def _send(producer: KafkaProducer, run: Run, value: int) -> None:
 
 
 class Control:
-    """Fresh producers, one after another, that write to partition 0 from the moment of the fault until told to stop.
+    """Fresh producers, one after another, that write to a partition from the moment of the fault until told to stop.
 
     The longest time without a success is what the cluster itself needed, on this machine, at this moment.
     """
 
-    def __init__(self, servers: str, run: Run) -> None:
+    def __init__(self, servers: str, run: Run, partition: int = 0) -> None:
         self._servers = servers
+        self._partition = partition
         self._run = run
         self._done_at = [run.fault_at]
         self._stop = threading.Event()
@@ -159,7 +160,7 @@ class Control:
                 max_block_ms=500,
             ) as fresh:  # fmt: skip
                 with contextlib.suppress(KafkaError):
-                    fresh.send(self._run.topic, b"%d" % value, partition=0).result(1)
+                    fresh.send(self._run.topic, b"%d" % value, partition=self._partition).result(1)
                     self._done_at.append(time.monotonic())
                     self._succeeded.set()
                 fresh.close(0)

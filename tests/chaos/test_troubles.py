@@ -13,9 +13,11 @@ import pytest
 
 from pykclient.protocol.messages import ApiKey
 from pykclient.testing.chaos_proxy import Fault
+from pykclient.testing.real_kafka import RealBroker
 from tests.chaos.conftest import Bench
 from tests.chaos.consumer_workload import PROTOCOLS, Reader, coordinator_of
-from tests.chaos.producer_workload import Run, check, leader_of, new_topic, work
+from tests.chaos.producer_workload import PARTITIONS, Control, Run, check, leader_of, new_topic, others, work
+from tests.chaos.timing import BROKER_SESSION_S, allowed_s
 
 pytestmark = [pytest.mark.real_kafka, pytest.mark.timeout(180)]
 APIS = [
@@ -96,15 +98,32 @@ class Troubles:
 
     def _shut_down(self, run: Run) -> None:
         broker = self.kafka.brokers[leader_of(self.kafka, run.topic)]
-        broker.terminate()
-        self._flows_again(run, "shut down")
+        self._beside_control(run, broker, broker.terminate, wanted_s=0.5, at_rest_s=0.25)
         broker.start()
         self.kafka.wait_ready()
 
     def _kill(self, run: Run) -> None:
+        """The coordinator of a group, which leads a partition too."""
         broker = self.kafka.brokers[coordinator_of(self.kafka, self.readers[0].group)]
-        broker.kill()
-        self._flows_again(run, "killed")
+        self._beside_control(
+            run, broker, broker.kill, wanted_s=BROKER_SESSION_S + 1.5, at_rest_s=BROKER_SESSION_S + 0.5
+        )
+
+    def _beside_control(
+        self, run: Run, broker: RealBroker, end: Callable[[], None], *, wanted_s: float, at_rest_s: float
+    ) -> None:
+        """Fresh producers show how long the cluster itself needs, on this machine and now."""
+        led = [index for index in range(PARTITIONS) if leader_of(self.kafka, run.topic, index) == broker.id]
+        partition = led[0] if led else 0
+        run.fault_at = time.monotonic()
+        with Control(others(self.kafka, broker.id), run, partition) as control:
+            end()
+            control.wait_for_success()
+            self._flows_again(run, end.__name__)
+        times = list(run.acked_at[partition])
+        felt = max(after - before for before, after in itertools.pairwise(times) if after > run.fault_at)
+        print(f"\n{end.__name__}: felt for {felt:.2f} s, by fresh producers for {run.control_s:.2f} s")
+        assert felt <= allowed_s(wanted_s, control_s=run.control_s, control_at_rest_s=at_rest_s)
 
 
 def test_nothing_is_lost_doubled_or_out_of_order(bench: Bench) -> None:
