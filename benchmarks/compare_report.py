@@ -126,20 +126,20 @@ def rows(codecs: list[str]) -> list[Row]:
         *(Row(f"end to end at 1,000 records/s, {p}", "latency", f"{p}_ms", "ms") for p in ("p50", "p99", "p99.9")),
     ]
     for codec in codecs:
-        found.append(_speed(f"produce, {codec}", "produce", codec))
-        found.append(_cost(f"produce, {codec}: CPU", "produce", codec))
+        found.append(_speed(f"produce, {_named(codec)}", "produce", codec))
+        found.append(_cost(f"produce, {_named(codec)}: CPU", "produce", codec))
     for kind, words in (("records", "one by one"), ("batches", "in batches"), ("columns", "as columns")):
         against = "consume-batches" if kind == "columns" else ""
         for codec in codecs:
-            found.append(_speed(f"read {words}, {codec}", f"consume-{kind}", codec, against))
-            found.append(_cost(f"read {words}, {codec}: CPU", f"consume-{kind}", codec, against))
+            found.append(_speed(f"read {words}, {_named(codec)}", f"consume-{kind}", codec, against))
+            found.append(_cost(f"read {words}, {_named(codec)}: CPU", f"consume-{kind}", codec, against))
     found.append(Row("memory, reading 1 GB", "memory", "mb", "MB"))
     return found
 
 
 def headlines(codecs: list[str]) -> list[Row]:
     """What README.md shows."""
-    first = codecs[0]
+    first = _named(codecs[0])
     wanted = {
         f"produce, {first}",
         f"read one by one, {first}",
@@ -148,6 +148,10 @@ def headlines(codecs: list[str]) -> list[Row]:
     }
     wanted |= {f"{title}: CPU" for title in wanted}
     return [row for row in rows(codecs) if row.title in wanted or not row.measure.startswith(("produce", "consume"))]
+
+
+def _named(codec: str) -> str:
+    return "uncompressed" if codec == "none" else codec
 
 
 def _speed(title: str, measure: str, codec: str, against: str = "") -> Row:
@@ -342,8 +346,9 @@ def chart(results: Results) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 38}" width="{WIDTH}" height="{y + 38}" '
         'font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>'
-        f'{legend}{grid}{"".join(parts)}<text x="{MIDDLE + 6}" y="{y + 30}">right of the line: pykclient is better, '
-        f"by so many times</text></svg>\n"
+        f"{legend}{grid}{''.join(parts)}"
+        f'<text x="{WIDTH - 20}" y="{y + 30}" text-anchor="end">right of the line pykclient is better, by so many times'
+        "</text></svg>\n"
     )
 
 

@@ -215,6 +215,10 @@ class NetworkClient:
                 link.last_received_at = now
                 self.bytes_received_total += len(event.data)
                 assert link.protocol is not None, "a link with a connection has a protocol"
+                if link.room_offered:
+                    # Read in the same turn as what made us offer it; memory that is offered cannot grow.
+                    link.room_offered = False
+                    self._transport.read_into(event.connection_id, None)
                 news = self._feed(link, link.protocol.receive(event.data, now), now) or news
                 self._offer_room(link)
                 continue

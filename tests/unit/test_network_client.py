@@ -6,6 +6,7 @@ import logging
 import random
 import struct
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -33,11 +34,11 @@ from pykclient.net.failures import (
 from pykclient.net.link import NetworkSettings
 from pykclient.net.network_client import NetworkClient
 from pykclient.net.server_connection import ServerRequest
-from pykclient.net.transport import Endpoint
+from pykclient.net.transport import Endpoint, Event, Received
 from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
 from pykclient.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from pykclient.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from pykclient.protocol.messages.metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
 from pykclient.protocol.wire import encode_response
 
 from .fake_cluster import After, Drop, FakeCluster, FakeNode, Hang, Raw, VirtualClock, run, settle
@@ -72,6 +73,46 @@ class World:
 
 def metadata(cluster_id: str) -> Any:
     return lambda request: MetadataResponse(cluster_id=cluster_id)
+
+
+class InPieces(FakeCluster):
+    """What is received comes in pieces, all in one turn, and memory that is offered is held, as by the reactor."""
+
+    PIECE = 3_000_000
+
+    def __init__(self, *words: Any) -> None:
+        super().__init__(*words)
+        self.offered: memoryview | None = None
+        self.offers = 0
+
+    def poll(self, timeout_s: float | None) -> list[Event]:
+        pieces: list[Event] = []
+        for event in super().poll(timeout_s):
+            if not isinstance(event, Received):
+                pieces.append(event)
+                continue
+            for at in range(0, len(event.data), self.PIECE):
+                pieces.append(Received(event.connection_id, event.data[at : at + self.PIECE]))
+        return pieces
+
+    def read_into(self, connection_id: int, buffer: memoryview | None) -> None:
+        self.offered = buffer
+        self.offers += buffer is not None
+
+
+def test_an_answer_larger_than_the_room_that_was_offered_arrives() -> None:
+    world = World()
+    world.transport = InPieces(world.clock, world.nodes)
+    world.network = NetworkClient(world.transport, NetworkSettings(), rng=random.Random(1))
+    world.engine = Engine(world.transport, world.clock, world.network)
+    world.network.set_nodes({0: world.nodes[0].endpoint})
+    names = [f"{index:0200d}" for index in range(60_000)]
+    topics = [MetadataResponseTopic(name=name, topic_id=UUID(int=1)) for name in names]
+    world.nodes[0].handlers[ApiKey.METADATA] = lambda request: MetadataResponse(cluster_id="c", topics=topics)
+    request = world.send()
+    world.finish(request)
+    assert [topic.name for topic in request.completion.result().topics] == names
+    assert world.transport.offers >= 2, "there was room to be in the way"
 
 
 # ---- versions ----
