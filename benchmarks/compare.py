@@ -269,8 +269,7 @@ def main(words: list[str] | None = None) -> int:
         results = Results.begin(clients, plan.codecs, broker)
         _say(f"filling {plan.records:,} records for each codec, and a backlog of {plan.backlog_records:,}")
         prepare(plan)
-        for turn in Run(plan, results).rounds():
-            results.rounds = turn + 1
+        for _ in Run(plan, results).rounds():
             compare_report.write(options.out, results)
     other_peers.forget()
     compare_report.write(options.out, results)

@@ -55,7 +55,6 @@ class Results:
     machine: str = ""
     day: str = ""
     versions: dict[str, str] = field(default_factory=dict)
-    rounds: int = 0
     numbers: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     unable: dict[str, str] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
@@ -87,6 +86,11 @@ class Results:
     def failed(self, measure: str, client: str, reason: str) -> None:
         """The client should have, and did not."""
         self.failures[f"{measure} {client}"] = reason
+
+    @property
+    def rounds(self) -> int:
+        """How many there were, the last perhaps cut short by the time."""
+        return max((len(found) for found in self.numbers.values()), default=0)
 
     def values(self, row: Row, client: str) -> dict[str, float]:
         """By round."""
