@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pykclient import KafkaConsumer, KafkaProducer, TopicPartition
-from pykclient.testing.real_kafka import RealKafka, available, run_tool, start_tool
+from pykclient.testing.real_kafka import RealBroker, RealKafka, available, run_tool, start_tool
 from tests.integration.consumer.members import Ledger, Member, wait_until
 from tests.integration.consumer.support import QUICK, open_consumer, produce, read_numbers, wait_assigned
 from tests.interop.java import TOOLS, Running
@@ -263,3 +263,42 @@ def test_wait_assigned_is_quick_under_both_protocols(kafka: str) -> None:
     for protocol in ("classic-cooperative", "kip848"):
         with open_consumer(kafka, topic, group_id=f"{topic}-{protocol}", protocol=protocol) as consumer:
             wait_assigned(consumer, 2, 5.0)
+
+
+class Racked(RealKafka):
+    """Three brokers in three racks, and the selector that reads nearby."""
+
+    def _properties(self, broker: RealBroker) -> dict[str, str]:
+        selector = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+        return super()._properties(broker) | {"broker.rack": f"rack-{broker.id}", "replica.selector.class": selector}
+
+
+@pytest.mark.full
+@pytest.mark.timeout(240)
+def test_a_replica_in_the_same_rack_is_read_from_and_left_when_it_dies() -> None:
+    if (reason := available()) is not None:
+        pytest.skip(reason)
+    with Racked(brokers=3) as running:
+        topic = f"racks-{uuid.uuid4().hex[:8]}"
+        servers = running.bootstrap_servers
+        run_tool(
+            "org.apache.kafka.tools.TopicCommand", "--bootstrap-server", servers,
+            "--create", "--topic", topic, "--partitions", "1", "--replication-factor", "3",
+        )  # fmt: skip
+        produce(servers, topic, range(20))
+        where = TopicPartition(topic, 0)
+        with open_consumer(servers) as asker:
+            leader = asker.partitions_for(topic)[0].leader
+        assert leader is not None
+        near = next(node for node in running.brokers if node != leader.id)
+        with open_consumer(servers, client_rack=f"rack-{near}") as consumer:
+            consumer.assign([where])
+            state = consumer._core.subscription.partitions[where]
+            assert read_numbers(consumer, range(20)) == list(range(20))
+            wait_until(lambda: consumer.poll(0.05) is None or state.preferred_replica == near, "reading nearby", 20)
+            produce(servers, topic, range(20, 30))
+            assert read_numbers(consumer, range(20, 30)) == list(range(20, 30))
+            running.brokers[near].kill()
+            produce(servers, topic, range(30, 40))
+            assert read_numbers(consumer, range(30, 40), timeout_s=20.0) == list(range(30, 40))
+            assert state.preferred_replica != near
