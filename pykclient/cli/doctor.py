@@ -43,6 +43,10 @@ CLOCK_SKEW_S = 5.0
 EXPIRES_SOON_DAYS = 21
 TOPICS_MAX = 2000
 
+# 1 is any other failure.
+EXIT_CODES = {
+    "options": 2, "DNS": 10, "TCP": 11, "TLS": 12, "SASL": 13, "Kafka": 14, "advertised": 15, "leaders": 16,
+}  # fmt: skip
 OK, WARNING, FAILED, SKIPPED = "ok", "warning", "failed", "skipped"
 MARKS = {OK: "ok     ", WARNING: "warning", FAILED: "FAILED ", SKIPPED: "skipped"}
 
@@ -63,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print each finding as it is made; 1 when something failed."""
+    """Print each finding as it is made; the exit code says what failed first, for scripts (see EXIT_CODES)."""
     found = []
     for finding in examine(arguments):
         found.append(finding)
@@ -76,7 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(found)
     else:
         print("all is well" if not failed else f"{failed} of {len(found)} checks failed; the first is where to start")
-    return 1 if failed else 0
+    first = next((finding.check for finding in found if finding.state == FAILED), None)
+    return 0 if first is None else EXIT_CODES.get(first, 1)
 
 
 def examine(arguments: argparse.Namespace) -> Iterator[Finding]:

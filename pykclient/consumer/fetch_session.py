@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from uuid import UUID
 
+from pykclient.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
 from pykclient.types import TopicPartition
 
 EPOCH_MAX = 0x7FFFFFFF
 INITIAL_EPOCH = 0
 FINAL_EPOCH = -1
+FETCH_VERSION_WITH_EPOCH = 12
 
 
 class Wanted(NamedTuple):
@@ -89,4 +91,43 @@ class FetchSession:
         self._epoch = INITIAL_EPOCH
 
 
-__all__ = ["FetchPlan", "FetchSession", "Wanted"]
+def as_of(message: FetchRequest, version: int) -> FetchRequest:
+    """Brokers before Kafka 2.7 cannot be told the epoch of what was read last; they are asked about it beforehand."""
+    if version < FETCH_VERSION_WITH_EPOCH:
+        for topic in message.topics:
+            for partition in topic.partitions:
+                partition.last_fetched_epoch = -1
+    return message
+
+
+def named_topics(plan: FetchPlan) -> list[FetchTopic]:
+    """As the request has them."""
+    topics: dict[tuple[str, UUID | None], FetchTopic] = {}
+    for (topic, partition), want in plan.send.items():
+        row = topics.get((topic, want.topic_id))
+        if row is None:
+            row = topics[topic, want.topic_id] = FetchTopic(topic=topic, topic_id=want.topic_id or UUID(int=0))
+        row.partitions.append(
+            FetchPartition(
+                partition=partition,
+                current_leader_epoch=want.current_leader_epoch,
+                fetch_offset=want.fetch_offset,
+                last_fetched_epoch=want.last_fetched_epoch,
+                partition_max_bytes=want.bytes_max,
+            )
+        )
+    return list(topics.values())
+
+
+def forgotten_topics(plan: FetchPlan) -> list[ForgottenTopic]:
+    """As the request has them."""
+    topics: dict[tuple[str, UUID | None], ForgottenTopic] = {}
+    for (topic, partition), topic_id in plan.forget.items():
+        row = topics.get((topic, topic_id))
+        if row is None:
+            row = topics[topic, topic_id] = ForgottenTopic(topic=topic, topic_id=topic_id or UUID(int=0))
+        row.partitions.append(partition)
+    return list(topics.values())
+
+
+__all__ = ["FetchPlan", "FetchSession", "Wanted", "as_of", "forgotten_topics", "named_topics"]

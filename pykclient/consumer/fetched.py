@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pykclient.errors import CorruptRecordError, KafkaError
+from pykclient.errors import CorruptRecordError, KafkaError, MissingCodec
 from pykclient.protocol.batch_header import BatchHeader, check_batch, read_header
 from pykclient.protocol.buffers import Buffer
 from pykclient.protocol.columns import OFFSET_MAX, Columns
@@ -326,7 +326,7 @@ class FetchedPart:
         """What is wrong with a batch is told with its place."""
         try:
             yield
-        except CorruptRecordError as error:
+        except (CorruptRecordError, MissingCodec) as error:
             error.topic, error.partition = self.topic_partition
             error.offset = position
             raise

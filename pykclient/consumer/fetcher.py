@@ -12,11 +12,10 @@ import math
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from uuid import UUID
 
 from pykclient.client.engine import Poll
 from pykclient.client.metadata import LeaderHint, MetadataManager
-from pykclient.consumer.fetch_session import FetchPlan, FetchSession, Wanted
+from pykclient.consumer.fetch_session import FetchSession, Wanted, as_of, forgotten_topics, named_topics
 from pykclient.consumer.fetched import PIECE_RECORDS, Aborted, Decoded, FetchedPart, Frame, Usage
 from pykclient.consumer.subscription import PartitionState, Phase, Position, Subscription
 from pykclient.errors import (
@@ -28,19 +27,19 @@ from pykclient.errors import (
     KafkaError,
     OffsetOutOfRange,
     TopicAuthorizationFailed,
+    UnsupportedVersion,
+    UsageError,
     error_for_code,
 )
 from pykclient.net.client_request import Channel, Request
 from pykclient.net.completion import Completion
 from pykclient.net.network_client import NetworkClient
 from pykclient.net.transport import Clock
+from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.fetch import (
     FetchableTopicResponse,
-    FetchPartition,
     FetchRequest,
     FetchResponse,
-    FetchTopic,
-    ForgottenTopic,
     PartitionData,
 )
 from pykclient.protocol.records import ConsumerRecords
@@ -382,12 +381,13 @@ class Fetcher:
             isolation_level=1 if settings.read_committed else 0,
             session_id=plan.session_id,
             session_epoch=plan.session_epoch,
-            topics=_topics(plan),
-            forgotten_topics_data=_forgotten(plan),
+            topics=named_topics(plan),
+            forgotten_topics_data=forgotten_topics(plan),
             rack_id=settings.rack,
         )
         request = Request[FetchResponse](
-            message,
+            api_key=ApiKey.FETCH,
+            build=lambda version: as_of(message, version),
             node_id=node_id,
             channel=Channel.FETCH,
             timeout_s=settings.request_timeout_s,
@@ -416,8 +416,13 @@ class Fetcher:
             self._retry_at[node_id] = self._clock.now() + self._settings.retry_backoff_s
             self._metadata.request_update({tp.topic for tp in asked})
             with self._buffer.subscription.lock:
-                for state, _, _ in asked.values():
+                for state, version, _ in asked.values():
                     state.preferred_replica = None
+                    if isinstance(completion.error, (UnsupportedVersion, UsageError)) and state.version == version:
+                        # Trying again cannot help before something changes, and must not look like an idle topic.
+                        state.stuck(completion.error, retry=True)
+                        self._buffer.attention = True
+            self._buffer.wake()
             return
         response = completion.result()
         if response.error_code != 0:
@@ -560,34 +565,6 @@ class Fetcher:
 
 def _nothing_left_over(state: PartitionState) -> bool:
     return not (state.buffered and state.buffered[0].leftover)
-
-
-def _topics(plan: FetchPlan) -> list[FetchTopic]:
-    topics: dict[tuple[str, UUID | None], FetchTopic] = {}
-    for (topic, partition), want in plan.send.items():
-        row = topics.get((topic, want.topic_id))
-        if row is None:
-            row = topics[topic, want.topic_id] = FetchTopic(topic=topic, topic_id=want.topic_id or UUID(int=0))
-        row.partitions.append(
-            FetchPartition(
-                partition=partition,
-                current_leader_epoch=want.current_leader_epoch,
-                fetch_offset=want.fetch_offset,
-                last_fetched_epoch=want.last_fetched_epoch,
-                partition_max_bytes=want.bytes_max,
-            )
-        )
-    return list(topics.values())
-
-
-def _forgotten(plan: FetchPlan) -> list[ForgottenTopic]:
-    topics: dict[tuple[str, UUID | None], ForgottenTopic] = {}
-    for (topic, partition), topic_id in plan.forget.items():
-        row = topics.get((topic, topic_id))
-        if row is None:
-            row = topics[topic, topic_id] = ForgottenTopic(topic=topic, topic_id=topic_id or UUID(int=0))
-        row.partitions.append(partition)
-    return list(topics.values())
 
 
 __all__ = ["FetchBuffer", "FetchSettings", "Fetcher"]

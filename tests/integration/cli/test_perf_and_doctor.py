@@ -83,7 +83,7 @@ def test_a_healthy_secured_cluster(command: Command, secured: EmbeddedCluster, t
     found = doctor(command, secured.bootstrap_servers, tmp_path, *lines, code=0)
     assert {"DNS", "TCP", "TLS", "SASL", "Kafka", "versions", "leaders", "clock"} <= states(found).keys()
     assert "right-password" not in found.out
-    wrong = doctor(command, secured.bootstrap_servers, tmp_path, *lines[:3], "sasl.password=oops", lines[4], code=1)
+    wrong = doctor(command, secured.bootstrap_servers, tmp_path, *lines[:3], "sasl.password=oops", lines[4], code=13)
     assert states(wrong)["SASL"] == "failed"
     assert "sasl_password" in wrong.json[-1]["advice"]
     assert "oops" not in wrong.out
@@ -91,20 +91,20 @@ def test_a_healthy_secured_cluster(command: Command, secured: EmbeddedCluster, t
 
 def test_what_is_ill_is_named_with_the_setting(command: Command, secured: EmbeddedCluster, tmp_path: Path) -> None:
     plain = secured.bootstrap_for("PLAINTEXT")
-    untrusted = doctor(command, secured.bootstrap_servers, tmp_path, "security.protocol=SSL", code=1).json[-1]
+    untrusted = doctor(command, secured.bootstrap_servers, tmp_path, "security.protocol=SSL", code=12).json[-1]
     assert (untrusted["check"], untrusted["state"]) == ("TLS", "failed")
     assert "ssl_cafile" in untrusted["advice"]
-    no_tls = doctor(command, plain, tmp_path, "security.protocol=SSL", code=1).json[-1]
+    no_tls = doctor(command, plain, tmp_path, "security.protocol=SSL", code=12).json[-1]
     assert no_tls["check"] == "TLS"
     assert "security_protocol" in no_tls["advice"]
-    not_plain = doctor(command, secured.bootstrap_servers, tmp_path, code=1).json[-1]
+    not_plain = doctor(command, secured.bootstrap_servers, tmp_path, code=14).json[-1]
     assert not_plain["check"] == "Kafka"
     assert "security_protocol" in not_plain["advice"]
-    nobody = doctor(command, "127.0.0.1:1", tmp_path, code=1).json[-1]
+    nobody = doctor(command, "127.0.0.1:1", tmp_path, code=11).json[-1]
     assert (nobody["check"], "bootstrap_servers" in nobody["advice"]) == ("TCP", True)
-    nowhere = doctor(command, "no-such-host.invalid:9092", tmp_path, code=1).json[-1]
+    nowhere = doctor(command, "no-such-host.invalid:9092", tmp_path, code=10).json[-1]
     assert nowhere["check"] == "DNS"
-    misspelt = doctor(command, plain, tmp_path, "secruity.protocol=SSL", code=1).json[-1]
+    misspelt = doctor(command, plain, tmp_path, "secruity.protocol=SSL", code=2).json[-1]
     assert (misspelt["check"], "did you mean" in misspelt["detail"]) == ("options", True)
 
 
@@ -116,7 +116,7 @@ def test_an_address_that_brokers_advertise_and_nobody_can_reach(command: Command
         found.close()
         spec = ListenerSpec("PLAINTEXT", advertised_host="127.0.0.1", advertised_port=silent.getsockname()[1])
         with EmbeddedCluster(listeners=[spec], ports=port):
-            outcome = command("doctor", "-b", f"127.0.0.1:{port}", "--json", "--timeout", "3", code=1)
+            outcome = command("doctor", "-b", f"127.0.0.1:{port}", "--json", "--timeout", "3", code=15)
     found_ill = next(finding for finding in outcome.json if finding["state"] == "failed")
     assert found_ill["check"] == "advertised", found_ill
     assert "advertised.listeners" in found_ill["advice"]

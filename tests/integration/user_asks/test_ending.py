@@ -25,7 +25,7 @@ from pykclient.aio import AsyncKafkaAdminClient, AsyncKafkaConsumer, AsyncKafkaP
 from pykclient.errors import ClientClosed, KafkaError
 from pykclient.testing import EmbeddedCluster
 from tests.integration.consumer.support import CLUSTER, PROTOCOLS, QUICK, open_consumer, wait_assigned
-from tests.integration.producer.support import producer_for, values
+from tests.integration.producer.support import producer_for
 
 ROOT = Path(__file__).parents[3]
 
@@ -152,62 +152,7 @@ def test_ctrl_c_ends_every_call_that_waits(cluster: EmbeddedCluster, new_topic: 
     assert all(seconds < 0.5 for seconds in late.values()), late
 
 
-# ---- cancelled awaits ------------------------------------------------------------------------------------------------
-
-
-def test_cancelling_any_await_loses_nothing_and_leaves_a_client_that_works(
-    cluster: EmbeddedCluster, new_topic: Callable[..., str]
-) -> None:
-    """Cancelling leaves the client unusable, or loses the records in between (aiokafka 647, 80, PR 445)."""
-    topic = new_topic(1)
-    servers = cluster.bootstrap_servers
-    where = TopicPartition(topic, 0)
-
-    async def cancelled(awaitable: Any, after_s: float) -> None:
-        task = asyncio.ensure_future(awaitable)
-        await asyncio.sleep(after_s)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    async def test() -> None:
-        producer = AsyncKafkaProducer(
-            bootstrap_servers=servers, buffer_memory=40_000, batch_size=8000, linger_ms=0, request_timeout_ms=1000
-        )
-        # A request that is never answered holds up those behind it on its connection, until it is given up.
-        impatient = {"request_timeout_ms": 1000}
-        consumer = AsyncKafkaConsumer(topic, bootstrap_servers=servers, group_id=topic, **QUICK, **impatient)
-        admin = AsyncKafkaAdminClient(bootstrap_servers=servers, **impatient)
-        while not consumer.assignment():
-            await consumer.poll(0.05)
-        await producer.partitions_for(topic)
-        for after_s in (0.0, 0.001, 0.02):
-            rule = cluster.faults.stall(("Produce", "OffsetCommit", "OffsetFetch", "ListOffsets", "CreateTopics"))
-            await cancelled(producer.send(topic, b"cancelled"), max(after_s, 0.001))
-            await cancelled(producer.flush(), after_s)
-            await cancelled(consumer.poll(), after_s)
-            await cancelled(consumer.commit({where: 0}), after_s)
-            await cancelled(consumer.committed([where]), after_s)
-            await cancelled(consumer.end_offsets([where]), after_s)
-            await cancelled(admin.create_topics([NewTopic("never", 1)]), after_s)
-            rule.remove()
-        await asyncio.wait_for(producer.send(topic, b"last"), 40)
-        seen: list[Any] = []
-        while b"last" not in seen:
-            task = asyncio.ensure_future(consumer.poll(5.0))
-            await asyncio.sleep(0.001)
-            task.cancel()  # sometimes too late, sometimes not
-            with_records = await asyncio.gather(task, return_exceptions=True)
-            if not isinstance(with_records[0], BaseException):
-                seen += [record.value for record in with_records[0].records()]
-        assert seen == values(cluster, topic), "every record once, in order"
-        await consumer.commit()
-        assert (await consumer.end_offsets([where]))[where] == len(seen)
-        assert topic in await admin.list_topics()
-        await asyncio.gather(producer.close(), consumer.close(), admin.close())
-
-    asyncio.run(asyncio.wait_for(test(), 60))
-
+# ---- stopping --------------------------------------------------------------------------------------------------------
 
 # Every way to stop, at awkward moments; with asyncio's debug mode and every warning an error.
 STOPS = """

@@ -121,9 +121,11 @@ class Bench:
         return request
 
     @staticmethod
-    def message(request: Request[FetchResponse]) -> FetchRequest:
-        assert isinstance(request.message, FetchRequest)
-        return request.message
+    def message(request: Request[FetchResponse], version: int = 18) -> FetchRequest:
+        assert request.build is not None
+        message = request.build(version)
+        assert isinstance(message, FetchRequest)
+        return message
 
     @staticmethod
     def answer(request: Request[FetchResponse], *rows: PartitionData, session_id: int = 5, error: int = 0) -> None:
@@ -450,3 +452,12 @@ def test_a_second_thread_is_refused_and_the_same_one_may_nest() -> None:
     assert buffer.in_use_here()
     buffer.leave()
     assert not buffer.in_use_here()
+
+
+@pytest.mark.parametrize(("version", "epoch"), [(12, 3), (11, -1), (4, -1)])
+def test_old_brokers_are_asked_in_words_they_know(version: int, epoch: int) -> None:
+    bench = Bench(2)
+    for state in bench.buffer.subscription.partitions.values():
+        state.fetch_epoch = 3
+    message = bench.message(bench.poll()[0], version)
+    assert {p.last_fetched_epoch for topic in message.topics for p in topic.partitions} == {epoch}
