@@ -222,12 +222,11 @@ class ClientConnection:
         if error is not None:
             if isinstance(error, KafkaError):
                 raise error
-            # The text of a foreign error may quote what it was given: its type says enough in ours, and the error
-            # itself is there for who asks.
+            # The text of a foreign error may quote what it was given; its type says enough.
             failure = AuthenticationError(
                 f"the SASL exchange failed with {type(error).__name__}", node=str(self._endpoint)
             )
-            raise failure from error
+            raise failure from None
         if self._stage is Stage.AUTHENTICATE and isinstance(value, _SaslStep):
             if value.response is not None:
                 version = self.versions.usable(ApiKey.SASL_AUTHENTICATE) or 0

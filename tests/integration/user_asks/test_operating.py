@@ -271,12 +271,9 @@ def test_tokens_are_renewed_before_they_end_on_every_kind_of_client(full: bool) 
         with pytest.raises(AuthenticationError) as caught:
             KafkaProducer(**broken).send("t", b"x")
         assert time.monotonic() - began < 5
-        causes: list[BaseException] = []
-        error: BaseException | None = caught.value
-        while error is not None:
-            causes.append(error)
-            error = error.__cause__
-        assert any(isinstance(each, LookupError) for each in causes), causes
+        # Named, and not quoted: what a provider raises may hold the secret it was given.
+        assert "LookupError" in str(caught.value)
+        assert "identity provider" not in str(caught.value)
 
 
 # ---- operators -------------------------------------------------------------------------------------------------------
