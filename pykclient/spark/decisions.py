@@ -113,7 +113,7 @@ class Decisions:
 
     def plan(self, *, trigger_ms: int | None = None) -> Plan:
         """Before the tasks start: finish what an earlier driver decided, abort what it did not, claim the prefix."""
-        timeout_ms = self._prepare_brokers(trigger_ms)
+        timeout_ms = self.check_brokers(trigger_ms)
         with self.log.hold() as holder:
             entry = holder.newest()
             begun = entry.kind in ("claim", "decision")
@@ -132,8 +132,8 @@ class Decisions:
             holder.write(replace(entry, kind="claim", owner=self.owner, claim=claim))
         return Plan(claim, timeout_ms, done, entry.decided)
 
-    def _prepare_brokers(self, trigger_ms: int | None) -> int:
-        """Once per process: the topic is there, and the time-out is possible."""
+    def check_brokers(self, trigger_ms: int | None = None) -> int:
+        """Once per process: the topic is there, and the time-out is possible. Gives it, in milliseconds."""
         key = (self.prefix, trigger_ms, *sorted(self._client.items()))
         if key not in _prepared:
             self.log.create()

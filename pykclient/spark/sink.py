@@ -208,6 +208,8 @@ class StreamWriter(api.DataSourceStreamArrowWriter):  # type: ignore[misc]
         self._schema = schema
         self._layout = checked_layout(schema, options.topic)
         self._decisions = _decisions(options, options.checkpoint or "stream")
+        if self._decisions is not None:
+            self._decisions.check_brokers(options.trigger_ms)  # here, where Spark shows an error as it is
         self._plan: Plan | None = None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import pytest
 from pykclient.spark import clients
 from pykclient.testing import EmbeddedCluster
 from tests.spark.batch_driver import DIED, OK, Job, drive, run_batch
-from tests.spark.data import expected, fill, values
+from tests.spark.data import expected, fill
 from tests.spark.test_exactly_once import EVERY_STEP, committed_values, open_ids, rows_of
 
 SEED = 9
@@ -96,25 +96,22 @@ def _query(spark: Any, cluster: EmbeddedCluster, source: str, target: str, check
 @pytest.mark.timeout(1200)
 def test_a_spark_query_with_a_five_minute_trigger(spark: Any, strict: EmbeddedCluster, tmp_path: pathlib.Path) -> None:
     for name in ("in", "out"):
-        strict.create_topic(name, 2)
+        strict.create_topic(name, 3)
     fill(strict, "in", 100)
     query = _query(spark, strict, "in", "out", tmp_path).trigger(processingTime=f"{TRIGGER_S:.0f} seconds").start()
-    for batch in range(1, 4):
-        strict.wait_until(
-            lambda wanted=100 * batch: len(committed_values_of(spark, strict, "out")) == wanted or None,  # type: ignore[misc]
-            f"batch {batch}",
-            TRIGGER_S + 200,
-        )
-        fill(strict, "in", 100, first=100 * batch)
+    for rows in (100, 200, 300):
+        _wait_for_rows(strict, "out", rows, TRIGGER_S + 300)
         assert query.exception() is None
+        fill(strict, "in", 100, first=rows)
     query.stop()
-    assert committed_values_of(spark, strict, "out") == expected(300)
+    assert [value.decode() for value in committed_values(strict, "out")] == expected(300)
 
 
-def committed_values_of(spark: Any, cluster: EmbeddedCluster, topic: str) -> list[str]:
-    options = {"kafka.bootstrap.servers": cluster.bootstrap_servers, "kafka.isolation.level": "read_committed"}
-    time.sleep(1.0)  # a look costs Spark as much as a batch
-    return values(spark.read.format("pykclient").options(**options, subscribe=topic).load())
+def _wait_for_rows(cluster: EmbeddedCluster, topic: str, count: int, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while len(committed_values(cluster, topic)) < count:
+        assert time.monotonic() < deadline, f"fewer than {count} rows in {timeout_s} s"
+        time.sleep(1.0)  # of minutes
 
 
 @pytest.mark.full
@@ -123,7 +120,7 @@ def test_a_spark_query_that_is_started_twenty_times(
     spark: Any, strict: EmbeddedCluster, tmp_path: pathlib.Path
 ) -> None:
     for name in ("again-in", "again-out"):
-        strict.create_topic(name, 2)
+        strict.create_topic(name, 3)
     connections = []
     for number in range(20):
         fill(strict, "again-in", 50, first=50 * number)
@@ -132,5 +129,5 @@ def test_a_spark_query_that_is_started_twenty_times(
         connections.append(strict.connection_count(1))
         assert open_ids(strict) == []
     print("connections after each run:", connections)
-    assert committed_values_of(spark, strict, "again-out") == expected(1000)
+    assert [value.decode() for value in committed_values(strict, "again-out")] == expected(1000)
     assert max(connections[10:]) <= max(connections[:10]) + 4  # it does not grow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 import pickle
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from pykclient import KafkaConsumer, KafkaProducer, TopicPartition, UsageError
+from pykclient.aio import AsyncKafkaProducer
 from pykclient.errors import IllegalStateError, KafkaError
 from pykclient.producer.prepared import PreparedTransaction
 from pykclient.testing import EmbeddedCluster
@@ -97,6 +99,24 @@ def test_the_same_producer_goes_on_after_init_transactions(cluster: EmbeddedClus
             one.commit_prepared(prepared)
             one.init_transactions()
     assert committed(cluster, topic) == [b"1", b"2", b"3"]
+
+
+def test_asyncio_producers_prepare_and_end_too(cluster: EmbeddedCluster, topic: str) -> None:
+    async def run() -> None:
+        servers = cluster.bootstrap_servers
+        async with AsyncKafkaProducer(bootstrap_servers=servers, transactional_id=topic) as one:
+            for value in (b"kept", b"dropped", b"kept too"):
+                await one.init_transactions()
+                await one.begin_transaction()
+                await one.send(topic, value)
+                prepared = await one.prepare_transaction()
+                async with AsyncKafkaProducer(bootstrap_servers=servers) as other:
+                    await (other.abort_prepared if value == b"dropped" else other.commit_prepared)(prepared)
+
+    asyncio.run(run())
+    with producer(cluster) as other:
+        other.commit_prepared(prepare(cluster, topic, b"sync"))
+    assert committed(cluster, topic) == [b"kept", b"kept too", b"sync"]
 
 
 def test_an_empty_one_can_be_ended_too(cluster: EmbeddedCluster, topic: str) -> None:
