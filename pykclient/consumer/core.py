@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 # An int below this, taken as milliseconds, lies in 1970; it was certainly meant as seconds.
 PLAUSIBLE_MS = 100_000_000_000
-CommitCallback = Callable[[Mapping[TopicPartition, OffsetAndMetadata], "Exception | None"], None]
+CommitCallback = Callable[[Mapping[TopicPartition, OffsetAndMetadata], "Exception | None"], object]
 OffsetsGiven = Mapping[TopicPartition, "OffsetAndMetadata | int"]
 
 

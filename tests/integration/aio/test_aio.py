@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
+import pathlib
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Collection
 from typing import Any
@@ -164,7 +168,7 @@ def test_memory_is_waited_for_and_never_leaks(cluster: EmbeddedCluster, topic: s
 
     async def test() -> None:
         async with AsyncKafkaProducer(
-            bootstrap_servers=cluster.bootstrap_servers, buffer_memory=4096, batch_size=1024, max_block_ms=200
+            bootstrap_servers=cluster.bootstrap_servers, buffer_memory=4096, batch_size=1024, max_block_ms=1000
         ) as producer:
             await producer.send(topic, b"known")
             rule = cluster.faults.stall("Produce", topic=topic)
@@ -249,3 +253,22 @@ def test_administration(cluster: EmbeddedCluster, topic: str, run: Run) -> None:
 
 def test_the_generated_admin_client_is_current() -> None:
     assert generate_admin.TARGET.read_text() == generate_admin.generated()
+
+
+def test_the_benchmark_against_the_blocking_clients_runs(cluster: EmbeddedCluster) -> None:
+    """For correctness only, never for time."""
+    root = pathlib.Path(__file__).parents[3]
+    for topic in ("bench-aio", "bench-aio-sent"):
+        cluster.create_topic(topic, 3)
+    command = [sys.executable, "-m", "benchmarks.aio", "--rounds", "1", "--records", "500"]
+    done = subprocess.run(
+        [*command, "--bootstrap-servers", cluster.bootstrap_servers],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(" us |") == 6
