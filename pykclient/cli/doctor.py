@@ -17,7 +17,7 @@ from pykclient.admin.client import KafkaAdminClient
 from pykclient.admin.types import ClusterDescription
 from pykclient.cli.connect import add_connection, admin_client, client_options
 from pykclient.cli.screen import print_json
-from pykclient.cli.usage import Usage
+from pykclient.cli.usage import Usage, counted
 from pykclient.client.tls_options import tls_context
 from pykclient.config import AdminConfig, HostPort, read_options
 from pykclient.errors import (
@@ -187,7 +187,7 @@ def _ask(arguments: argparse.Namespace, config: AdminConfig) -> Iterator[Finding
             return
         if config.security_protocol.startswith("SASL"):
             yield Finding("SASL", OK, f"{config.sasl_mechanism} as {config.sasl_username or 'the token says'}")
-        yield Finding("Kafka", OK, f"cluster {cluster.cluster_id}, {len(cluster.brokers)} brokers")
+        yield Finding("Kafka", OK, f"cluster {cluster.cluster_id}, {counted(len(cluster.brokers), 'broker')}")
         yield _versions(admin)
         yield from _advertised(cluster, config)
         yield _leaders(admin)

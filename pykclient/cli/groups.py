@@ -16,7 +16,7 @@ from pykclient.admin.types import GroupDescription, OffsetReset, PartitionLag
 from pykclient.cli.actions import add_actions, report, report_errors, run_action
 from pykclient.cli.interrupt import INTERRUPTED, on_interrupt
 from pykclient.cli.screen import print_json, table
-from pykclient.cli.usage import Usage, confirmed, parse_time
+from pykclient.cli.usage import Usage, confirmed, counted, parse_time
 from pykclient.types import TopicPartition
 
 SUMMARY = "list groups, show their lag, watch, move and delete them"
@@ -115,7 +115,7 @@ def _total(lag: Results[TopicPartition, PartitionLag]) -> int:
 
 def _headline(group: GroupDescription, lag: Results[TopicPartition, PartitionLag]) -> str:
     where = "" if group.coordinator is None else f", coordinator {group.coordinator}"
-    return f"{group.group_id}: {group.state}, {len(group.members)} members, lag {_total(lag):,}{where}"
+    return f"{group.group_id}: {group.state}, {counted(len(group.members), 'member')}, lag {_total(lag):,}{where}"
 
 
 def _lag_table(group: GroupDescription, lag: Results[TopicPartition, PartitionLag]) -> None:

@@ -269,11 +269,9 @@ def _report(arguments: argparse.Namespace, results: dict[str, Measured]) -> int:
         print_json({"measure": arguments.measure, "topic": arguments.topic, "results": rows})
         return 0
     heads = list(next(iter(rows.values())))
-    shown = [
-        [name, *(float(row[head]) if "." in str(row[head]) else row[head] for head in heads)]
-        for name, row in rows.items()
-    ]
-    table(["client", *(head.replace("_", " ") for head in heads)], shown)
+    # A line for each number and a column for each client: so it fits the screen.
+    shown = [[head.replace("_", " "), *(row[head] for row in rows.values())] for head in heads]
+    table([arguments.measure, *rows], shown)
     if len(rows) == 2:
         (ours, mine), (theirs, other) = rows.items()
         if arguments.measure == "latency":

@@ -32,7 +32,8 @@ def test_produce_consume_and_latency_are_measured(command: Command, name: str) -
 def test_a_peer_is_measured_beside_ours(command: Command, name: str) -> None:
     pytest.importorskip("confluent_kafka")
     shown = command("perf", "produce", name, "--records", "2000", "--against", "confluent", "--repeat", "1").out
-    assert "confluent-kafka" in shown
+    assert shown.splitlines()[0].split() == ["PRODUCE", "PYKCLIENT", "CONFLUENT-KAFKA"]
+    assert max(map(len, shown.splitlines())) <= 80
     assert "times the records of confluent-kafka" in shown
     shown = command(
         "perf", "latency", name, "--records", "20", "--rate", "500", "--against", "confluent", "--repeat", "1"
