@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 import threading
 import time
 import weakref
@@ -14,7 +15,7 @@ import pytest
 
 from pykclient import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from pykclient.aio import AsyncKafkaConsumer, AsyncKafkaProducer
-from pykclient.errors import AuthenticationError, KafkaError, MissingCodec, UnsupportedVersionError
+from pykclient.errors import AuthenticationError, ConfigError, KafkaError, MissingCodec, UnsupportedVersionError
 from pykclient.net.oauthbearer import HmacJwtVerifier, make_hmac_jwt
 from pykclient.plugins import Token
 from pykclient.protocol import compression
@@ -274,6 +275,18 @@ def test_tokens_are_renewed_before_they_end_on_every_kind_of_client(full: bool) 
         # Named, and not quoted: what a provider raises may hold the secret it was given.
         assert "LookupError" in str(caught.value)
         assert "identity provider" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [KafkaProducer, KafkaConsumer, KafkaAdminClient, AsyncKafkaProducer])
+def test_kerberos_that_is_not_installed_is_told_when_the_client_is_made(
+    monkeypatch: pytest.MonkeyPatch, kind: Any
+) -> None:
+    """Wheels without GSSAPI, noticed at the first connection (confluent 1036, 1149)."""
+    monkeypatch.setitem(sys.modules, "gssapi", None)
+    monkeypatch.delitem(sys.modules, "pykclient.net.kerberos", raising=False)
+    options = {"security_protocol": "SASL_SSL", "sasl_mechanism": "GSSAPI", "sasl_kerberos_service_name": "kafka"}
+    with pytest.raises(ConfigError, match=r"pykclient\[gssapi\]"):
+        kind(bootstrap_servers="127.0.0.1:1", **options)
 
 
 # ---- operators -------------------------------------------------------------------------------------------------------
