@@ -147,6 +147,14 @@ class Link:
             [] if self.protocol is None else [each.token for each in self.protocol.in_flight if each.token is not None]
         )
 
+    def overdue(self, now: float) -> bool:
+        """True when an answer is."""
+        if self.protocol is not None:
+            for sent in self.protocol.in_flight:
+                if sent.token is not None and now >= sent.token.deadline:
+                    return True
+        return False
+
     def can_send(self, now: float) -> bool:
         """True when a request may leave now."""
         return (
@@ -188,8 +196,10 @@ class Link:
     def wake_at(self, now: float) -> float:
         """When to look at this link again."""
         wake_at = min(self.setup_deadline if self.state is not LinkState.READY else math.inf, self.reauthenticate_at)
-        for request in self.in_flight():
-            wake_at = min(wake_at, request.deadline)
+        if self.protocol is not None:
+            for sent in self.protocol.in_flight:
+                if sent.token is not None and sent.token.deadline < wake_at:
+                    wake_at = sent.token.deadline
         for request in self.queue:
             wake_at = min(wake_at, request.deadline)
         if self.queue and self.state is LinkState.IDLE:
@@ -202,7 +212,7 @@ class Link:
 
     def expire_queue(self, now: float) -> list[Request[Any]]:
         """Take out what is overdue."""
-        if not any(now >= request.deadline for request in self.queue):
+        if not self.queue or not any(now >= request.deadline for request in self.queue):
             return []
         overdue = [request for request in self.queue if now >= request.deadline]
         self.queue = deque(request for request in self.queue if now < request.deadline)

@@ -300,7 +300,7 @@ class NetworkClient:
         if link.state in (LinkState.CONNECTING, LinkState.NEGOTIATING) and now >= link.setup_deadline:
             error = ConnectTimedOut(f"no answer within {link.setup_timeout_s:.1f} s", **_where(link))
             self._break(link, error, now, backs_off=True)
-        if any(now >= request.deadline for request in link.in_flight()):
+        if link.overdue(now):
             self._expire_in_flight(link, now)
         for request in link.expire_queue(now):
             self._fail(request, self._expired_unsent(request, link))

@@ -9,7 +9,7 @@ under one lock, and its rules are read best in one place.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from pykclient.errors import BufferExhausted, ClientClosed, RecordTooLarge
 from pykclient.net.transport import Clock
@@ -65,6 +65,7 @@ class RecordAccumulator:
         self._flushes = 0
         self._flush_watchers: list[tuple[list[ProducerBatch], Callable[[], object]]] = []
         self._closed: Exception | None = None
+        self._look_at = float("inf")  # when the Sender looks again at the latest, if nothing wakes it
         self._drain_start: dict[int, int] = {}
         self._node_wait: dict[int, tuple[float, float]] = {}  # node -> (last ready, last drained)
 
@@ -206,7 +207,9 @@ class RecordAccumulator:
             batch = ProducerBatch(queue.topic_partition, buffer, size, self._clock.now(), self, rows.row_count, False)
             queue.batches.append(batch)
             self._incomplete[batch] = None
-        self._wake_sender()
+            held = queue.held
+        if not held:
+            self._wake_sender()
         return batch
 
     def _try_append(
@@ -266,8 +269,11 @@ class RecordAccumulator:
             topic.lane[partition + 1] = batch
         queue.batches.append(batch)
         self._incomplete[batch] = None
-        # The Sender must learn of a new batch to start its linger timer, and of the full one before it.
-        self._wake_sender()
+        # The Sender must learn of the full batch before this one, or of this one if it would look too late.
+        if not queue.held and (
+            len(queue.batches) > 1 or batch.created_at + self._settings.linger_s < self._look_at or self._urgent()
+        ):
+            self._wake_sender()
         return future
 
     def _buffer_size(
@@ -344,8 +350,16 @@ class RecordAccumulator:
             self._flushes += 1
             waiting_for = list(self._incomplete)
         self._wake_sender()
+        left = waiting_for[::-1]
+
+        def done() -> bool:
+            # Asked once per answer: what is settled is not looked at again, or a flush would cost the square of it.
+            while left and settled(left[-1]):
+                left.pop()
+            return not left
+
         try:
-            self.wait_until(lambda: all(map(settled, waiting_for)), timeout_s)
+            self.wait_until(done, timeout_s)
         finally:
             with self._lock:
                 self._flushes -= 1
@@ -408,35 +422,42 @@ class RecordAccumulator:
         jitter = 0.8 + 0.4 * self._random.getrandbits(16) / 65536
         return min(exponential, self._settings.retry_backoff_max_s) * jitter
 
-    def ready(self, leaders: Leaders, now: float) -> Ready:
-        """Which nodes have sendable batches."""
-        ready = Ready(set(), float("inf"), set())
+    def ready(self, leaders: Leaders, now: float, full: Container[int] = ()) -> Ready:
+        """Which nodes have sendable batches. ``full`` are those that take no more requests before they answer."""
+        nodes: set[int] = set()
+        leaderless: set[str] = set()
         wake_at = float("inf")
         with self._lock:
-            urgent = bool(
-                self._pool.waiting
-                or self._flushes
-                or self._closed is not None
-                or (self._sequencer is not None and self._sequencer.completing)
-            )
+            urgent = self._urgent()
             for topic in self._topics.values():
                 queue_sizes: dict[int, int] = {}
                 for queue in topic.queues.values():
                     leader = leaders.leader(queue.topic_partition)
+                    queue.held = leader is not None and leader[0] in full
                     if leader is not None and not self._is_slow(leader[0]):
                         queue_sizes[queue.topic_partition.partition] = len(queue.batches)
                     if not queue.batches:
                         continue
                     if leader is None:
-                        ready.leaderless_topics.add(topic.topic)
+                        leaderless.add(topic.topic)
                     elif not queue.muted:
                         due_at = self._due_at(queue, leader[1], urgent)
                         if due_at <= now:
-                            ready.nodes.add(leader[0])
-                        else:
-                            wake_at = min(wake_at, due_at)
+                            nodes.add(leader[0])
+                        elif due_at < wake_at:
+                            wake_at = due_at
                 self._update_load(topic, queue_sizes)
-        return Ready(ready.nodes, wake_at, ready.leaderless_topics)
+            self._look_at = wake_at
+            return Ready(nodes, wake_at, leaderless, self._next_deadline())
+
+    def _urgent(self) -> bool:
+        """Nothing lingers."""
+        return bool(
+            self._flushes
+            or self._pool.waiting
+            or self._closed is not None
+            or (self._sequencer is not None and self._sequencer.completing)
+        )
 
     def _update_load(self, topic: TopicQueues, queue_sizes: dict[int, int]) -> None:
         # Until every partition has been used once, an even draw is the only fair one: unused partitions have no queue
@@ -468,52 +489,82 @@ class RecordAccumulator:
         return batch.created_at + self._settings.linger_s
 
     def drain(
-        self, leaders: Leaders, node_ids: Iterable[int], now: float, request_bytes_max: int
-    ) -> dict[int, list[ProducerBatch]]:
-        """Take one batch per partition for each node, up to ``request_bytes_max``, starting at another partition each
-        time."""
-        drained: dict[int, list[ProducerBatch]] = {}
+        self, leaders: Leaders, rooms: Mapping[int, int], now: float, request_bytes_max: int
+    ) -> tuple[list[tuple[int, list[ProducerBatch]]], float]:
+        """Fill requests for nodes that are ready, up to ``rooms[node]`` each: one batch per partition and request, up
+        to ``request_bytes_max``. Gives (node, batches) in order, and when what is left is due."""
+        requests: list[tuple[int, list[ProducerBatch]]] = []
+        full: set[int] = set()
+        wake_at = float("inf")
         with self._lock:
-            urgent = True  # what made the node ready lets its other partitions go along, as in Java
-            for node_id in node_ids:
-                queues = [
-                    (queue, leader[1])
-                    for topic in self._topics.values()
-                    for queue in topic.queues.values()
-                    if queue.batches
-                    and (leader := leaders.leader(queue.topic_partition)) is not None
-                    and leader[0] == node_id
-                ]
-                if not queues:
-                    continue
-                start = self._drain_start.get(node_id, 0) % len(queues)
-                taken: list[ProducerBatch] = []
-                size = 0
-                for index in range(start, start + len(queues)):
-                    queue, leader_epoch = queues[index % len(queues)]
-                    if queue.muted or self._due_at(queue, leader_epoch, urgent) > now:
-                        continue
-                    batch = queue.batches[0]
-                    if self._sequencer is not None and not self._sequencer.may_drain(batch):
-                        continue
-                    batch.open = False  # first of all: appends may need no lock, but from here on its numbers hold
-                    batch_bytes = batch.size_bytes
-                    if taken and size + batch_bytes > request_bytes_max:
-                        self._drain_start[node_id] = index
+            urgent = self._urgent()
+            for node_id, room in rooms.items():
+                for number in range(room):
+                    queues = self._queues_of(leaders, node_id)
+                    # What made the node ready lets its other partitions go along, as in Java; a further request needs
+                    # a reason of its own.
+                    if number and not any(not q.muted and self._due_at(q, epoch, urgent) <= now for q, epoch in queues):
                         break
-                    if self._sequencer is not None:
-                        self._sequencer.assign(batch)
-                    queue.batches.popleft()
-                    queue.last_leader_epoch = leader_epoch
-                    batch.in_flight = True
-                    batch.drained_at = now
-                    size += batch_bytes
-                    taken.append(batch)
+                    batches = self._take(node_id, queues, now, request_bytes_max)
+                    if not batches:
+                        break
+                    requests.append((node_id, batches))
                 else:
-                    self._drain_start[node_id] = start + 1
-                if taken:
-                    drained[node_id] = taken
-        return drained
+                    full.add(node_id)
+            for topic in self._topics.values():
+                for queue in topic.queues.values():
+                    leader = leaders.leader(queue.topic_partition)
+                    if leader is None:
+                        continue
+                    queue.held = queue.held or leader[0] in full
+                    if queue.batches and not queue.muted:
+                        due_at = self._due_at(queue, leader[1], urgent)
+                        if now < due_at < wake_at:
+                            wake_at = due_at
+            self._look_at = wake_at
+        return requests, wake_at
+
+    def _queues_of(self, leaders: Leaders, node_id: int) -> list[tuple[PartitionQueue, int]]:
+        """The queues with batches for this node, with their leader epochs."""
+        return [
+            (queue, leader[1])
+            for topic in self._topics.values()
+            for queue in topic.queues.values()
+            if queue.batches and (leader := leaders.leader(queue.topic_partition)) is not None and leader[0] == node_id
+        ]
+
+    def _take(
+        self, node_id: int, queues: Sequence[tuple[PartitionQueue, int]], now: float, request_bytes_max: int
+    ) -> list[ProducerBatch]:
+        """The batches of one request, starting at another partition each time."""
+        taken: list[ProducerBatch] = []
+        if not queues:
+            return taken
+        start = self._drain_start.get(node_id, 0) % len(queues)
+        size = 0
+        for index in range(start, start + len(queues)):
+            queue, leader_epoch = queues[index % len(queues)]
+            if queue.muted or self._due_at(queue, leader_epoch, True) > now:
+                continue
+            batch = queue.batches[0]
+            if self._sequencer is not None and not self._sequencer.may_drain(batch):
+                continue
+            batch.open = False  # first of all: appends may need no lock, but from here on its numbers hold
+            batch_bytes = batch.size_bytes
+            if taken and size + batch_bytes > request_bytes_max:
+                self._drain_start[node_id] = index
+                break
+            if self._sequencer is not None:
+                self._sequencer.assign(batch)
+            queue.batches.popleft()
+            queue.last_leader_epoch = leader_epoch
+            batch.in_flight = True
+            batch.drained_at = now
+            size += batch_bytes
+            taken.append(batch)
+        else:
+            self._drain_start[node_id] = start + 1
+        return taken
 
     def mute(self, topic_partition: TopicPartition, muted: bool) -> None:
         """Hold a partition back while a request is in flight, when only one may be (order without idempotence)."""
@@ -577,8 +628,12 @@ class RecordAccumulator:
     def next_deadline(self) -> float:
         """When the oldest incomplete batch expires."""
         with self._lock:
-            oldest = next(iter(self._incomplete), None)
-            return self.deadline(oldest) if oldest is not None else float("inf")
+            return self._next_deadline()
+
+    def _next_deadline(self) -> float:
+        for oldest in self._incomplete:
+            return self.deadline(oldest)
+        return float("inf")
 
     def incomplete(self) -> list[ProducerBatch]:
         """All batches with no outcome yet, oldest first."""
@@ -604,20 +659,30 @@ class RecordAccumulator:
 
         A batch that is still on the wire keeps its buffer until ``release``: it may yet be sent again from it.
         """
+        return next((callbacks for _, _, callbacks in self.settle_all([(batch, delivery)])), [])
+
+    def settle_all(
+        self, outcomes: Iterable[tuple[ProducerBatch, Delivery]]
+    ) -> list[tuple[ProducerBatch, Delivery, list[tuple[int, Callback, RecordFuture]]]]:
+        """As ``settle`` for all batches of an answer: those who wait are woken once. Gives those with callbacks."""
+        to_tell = []
         with self._lock:
-            if batch.delivery is not None:
-                return []
-            batch.delivery = delivery
-            batch.accumulator = None
-            self._incomplete.pop(batch, None)
-            if not batch.in_flight:
-                self._give_back(batch)
+            for batch, delivery in outcomes:
+                if batch.delivery is not None:
+                    continue
+                batch.delivery = delivery
+                batch.accumulator = None
+                self._incomplete.pop(batch, None)
+                if not batch.in_flight:
+                    self._give_back(batch)
+                if batch.callbacks:
+                    to_tell.append((batch, delivery, batch.callbacks))
+                batch.callbacks = None
             if self._observers:
                 self._changed.notify_all()
             if self._flush_watchers:
                 self._notify_flushed()
-            callbacks, batch.callbacks = batch.callbacks, None
-            return callbacks or []
+        return to_tell
 
     def release(self, batch: ProducerBatch) -> None:
         """A settled batch is no longer in flight."""

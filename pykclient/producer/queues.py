@@ -62,6 +62,9 @@ class PartitionQueue:
     topic_partition: TopicPartition
     batches: deque[ProducerBatch] = field(default_factory=deque)
     muted: bool = False
+    held: bool = False
+    """Its leader has all the requests it may have at once. The next answer makes the Sender look again, so new batches
+    need not."""
     last_leader_epoch: int = -1
 
 
@@ -88,11 +91,13 @@ class TopicQueues:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Which nodes have something to take now, when to look again, and which topics have records but no leader."""
+    """Which nodes have something to take now, when to look again, which topics have records but no leader, and when the
+    oldest batch of all expires."""
 
     nodes: set[int]
     wake_at: float
     leaderless_topics: set[str]
+    expires_at: float
 
 
 def settled(batch: ProducerBatch) -> bool:

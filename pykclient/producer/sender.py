@@ -35,8 +35,8 @@ from pykclient.net.client_request import Request
 from pykclient.net.completion import Completion
 from pykclient.net.network_client import NetworkClient
 from pykclient.net.transport import Clock
-from pykclient.producer.accumulator import RecordAccumulator
-from pykclient.producer.batch import Delivery, ProducerBatch, shown
+from pykclient.producer.accumulator import Callback, RecordAccumulator
+from pykclient.producer.batch import Delivery, ProducerBatch, RecordFuture, shown
 from pykclient.producer.metrics import ProducerMetrics
 from pykclient.producer.splitting import split
 from pykclient.producer.transactions import TransactionManager
@@ -140,39 +140,41 @@ class Sender:
         if self._transactions is not None:
             self._transactions.maintain()
         requests: list[Request[ProduceResponse | MetadataResponse]] = []
-        wake_at = self._drain(now, requests)
-        self._expire(now)
+        wake_at, expires_at = self._drain(now, requests)
+        if expires_at <= now:
+            self._expire(now)
+            expires_at = self._accumulator.next_deadline()
         if self._transactions is not None:
             self._transactions.conclude()
-        wake_at = min(wake_at, self._accumulator.next_deadline(), self._watch_silence(now, requests))
-        return Poll(requests, wake_at)
+        return Poll(requests, min(wake_at, expires_at, self._watch_silence(now, requests)))
 
-    def _drain(self, now: float, requests: list[Request[ProduceResponse | MetadataResponse]]) -> float:
-        """Fill every node that has room; gives when to look again."""
+    def _drain(self, now: float, requests: list[Request[ProduceResponse | MetadataResponse]]) -> tuple[float, float]:
+        """Fill every node that has room; gives when to look again, and when the oldest batch expires."""
         leaders = self._leaders = self._leaders.of(self._metadata.cluster)
-        heard_at = math.inf
-        while True:
-            ready = self._accumulator.ready(leaders, now)
-            wake_at = ready.wake_at
-            if ready.leaderless_topics:
-                self._metadata.request_update(ready.leaderless_topics)
-                heard_at = now + LOOK_AGAIN_S
-            takers = []
-            for node_id in ready.nodes:
-                if self._requests.get(node_id, 0) < self._settings.in_flight_max and self._network.ready(node_id, now):
-                    takers.append(node_id)
-                    self._accumulator.note_node(node_id, now, drained=True)
-                else:
-                    self._accumulator.note_node(node_id, now, drained=False)
-                    heard_at = min(heard_at, self._ask_who_leads(node_id, now))
-                    retry_at = self._network.available_at(node_id, now)
-                    if retry_at > now:
-                        wake_at = min(wake_at, retry_at)
-            drained = self._accumulator.drain(leaders, takers, now, self._settings.request_bytes_max) if takers else {}
-            if not drained:
-                return min(wake_at, heard_at)
-            for node_id, batches in drained.items():
+        accumulator, heard_at = self._accumulator, math.inf
+        full = {node_id for node_id, count in self._requests.items() if count >= self._settings.in_flight_max}
+        ready = accumulator.ready(leaders, now, full)
+        wake_at = ready.wake_at
+        if ready.leaderless_topics:
+            self._metadata.request_update(ready.leaderless_topics)
+            heard_at = now + LOOK_AGAIN_S
+        rooms: dict[int, int] = {}
+        for node_id in ready.nodes:
+            room = self._settings.in_flight_max - self._requests.get(node_id, 0)
+            if room > 0 and self._network.ready(node_id, now):
+                rooms[node_id] = room
+                accumulator.note_node(node_id, now, drained=True)
+            else:
+                accumulator.note_node(node_id, now, drained=False)
+                heard_at = min(heard_at, self._ask_who_leads(node_id, now))
+                retry_at = self._network.available_at(node_id, now)
+                if retry_at > now:
+                    heard_at = min(heard_at, retry_at)
+        if rooms:
+            drained, wake_at = accumulator.drain(leaders, rooms, now, self._settings.request_bytes_max)
+            for node_id, batches in drained:
                 requests.append(self._request(node_id, batches, now))
+        return min(wake_at, heard_at), ready.expires_at
 
     def _ask_who_leads(self, node_id: int, now: float) -> float:
         """A leader that cannot be reached may be gone, and another elected meanwhile: ask at every failed attempt, and
@@ -271,18 +273,24 @@ class Sender:
         self._doubts.pop(node_id, None)
         response = completion.result()
         if response is None:  # acks=0: there is none
-            for batch in batches:
-                self._delivered(batch, -1, -1)
+            self._delivered([(batch, Delivery()) for batch in batches])
             return
         self._metrics.answered(self._clock.now() - sent_at)
-        by_partition = {batch.topic_partition: batch for batch in batches}
+        by_partition: dict[tuple[str, int], ProducerBatch] = {batch.topic_partition: batch for batch in batches}
         hints: list[LeaderHint] = []
+        delivered: list[tuple[ProducerBatch, Delivery]] = []
         for topic in response.responses:
             name = topic.name or names.get(topic.topic_id, "")
             for answer in topic.partition_responses:
-                answered = by_partition.pop(TopicPartition(name, answer.index), None)
-                if answered is not None:
+                answered = by_partition.pop((name, answer.index), None)
+                if answered is None:
+                    continue
+                if answer.error_code == 0 and answered.delivery is None:
+                    delivered.append((answered, Delivery(answer.base_offset, answer.log_append_time_ms)))
+                else:
                     self._judge(answered, answer, hints)
+        if delivered:
+            self._delivered(delivered)
         if hints:
             nodes = [Node(e.node_id, e.host, e.port, e.rack) for e in response.node_endpoints]
             self._metadata.apply_leader_hints(hints, nodes)
@@ -314,13 +322,10 @@ class Sender:
         self._metadata.request_update({batch.topic_partition.topic for batch in batches})
 
     def _judge(self, batch: ProducerBatch, answer: PartitionProduceResponse, hints: list[LeaderHint]) -> None:
-        """One partition's answer."""
+        """One partition's answer that is an error, or comes too late."""
         self._unmute(batch)
         if batch.delivery is not None:
             self._settle_late(batch, answer)
-            return
-        if answer.error_code == 0:
-            self._delivered(batch, answer.base_offset, answer.log_append_time_ms)
             return
         error_class = error_for_code(answer.error_code)
         if issubclass(error_class, MessageTooLarge) and batch.record_count > 1:
@@ -328,7 +333,7 @@ class Sender:
             return
         if issubclass(error_class, DuplicateSequenceNumber):
             # Long written, and too old for the broker to remember where: success without an offset.
-            self._delivered(batch, -1, -1)
+            self._delivered([(batch, Delivery())])
             return
         if error_class.action is Action.REFRESH_METADATA:
             self._metadata.request_update({batch.topic_partition.topic})
@@ -397,12 +402,24 @@ class Sender:
 
     # ---- ends --------------------------------------------------------------------------------------------------------
 
-    def _delivered(self, batch: ProducerBatch, base_offset: int, log_append_time: int) -> None:
-        if self._transactions is not None:
-            self._transactions.acknowledged(batch, base_offset)
-        batch.in_flight = False
-        self._metrics.delivered(batch.record_count)
-        self._settle(batch, Delivery(base_offset, log_append_time))
+    def _delivered(self, outcomes: list[tuple[ProducerBatch, Delivery]]) -> None:
+        """The broker has these batches, as one answer says."""
+        record_count = 0
+        for batch, delivery in outcomes:
+            self._unmute(batch)
+            if self._transactions is not None:
+                self._transactions.acknowledged(batch, delivery.base_offset)
+            batch.in_flight = False
+            record_count += batch.record_count
+        self._metrics.delivered(record_count)
+        to_tell = self._accumulator.settle_all(outcomes)
+        for number, told in enumerate(to_tell):
+            try:
+                self._tell(*told)
+            except BaseException:  # a callback that ends this thread: the others hear of their records all the same
+                for rest in to_tell[number + 1 :]:
+                    self._tell(*rest)
+                raise
 
     def _fail(
         self,
@@ -420,10 +437,15 @@ class Sender:
             self._transactions.gave_up(batch, error, refused=refused)
 
     def _settle(self, batch: ProducerBatch, delivery: Delivery) -> None:
+        self._tell(batch, delivery, self._accumulator.settle(batch, delivery))
+
+    def _tell(
+        self, batch: ProducerBatch, delivery: Delivery, callbacks: Sequence[tuple[int, Callback, RecordFuture]]
+    ) -> None:
         topic, partition = batch.topic_partition
         base_offset, append_time, _, record_errors = delivery
         error = None if delivery.error is None else shown(delivery.error)
-        for index, callback, future in self._accumulator.settle(batch, delivery):
+        for index, callback, future in callbacks:
             try:
                 if error is not None:
                     callback(None, error if record_errors is None else record_errors.get(index, error))
@@ -439,8 +461,6 @@ class Sender:
 
     def _expire(self, now: float) -> None:
         """delivery.timeout.ms: queued batches, then those on the wire, oldest first."""
-        if self._accumulator.next_deadline() > now:
-            return
         expired = [(batch, False) for batch in self._accumulator.expire(now)]
         expired += [
             (batch, True)

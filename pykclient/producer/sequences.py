@@ -83,7 +83,7 @@ class Sequences:
 
     def may_drain(self, batch: ProducerBatch) -> bool:
         """Whether this batch, the first of its queue, may leave now."""
-        if not self.identity.valid:
+        if self.identity.producer_id < 0:
             return False
         entry = self.of(batch.topic_partition)
         gap = self._gaps.get(batch.topic_partition)
@@ -148,7 +148,7 @@ class Sequences:
         if batch in entry.in_flight:
             entry.in_flight.remove(batch)
         self._confirmed[batch.topic_partition] = batch.producer_id
-        if (batch.producer_id, batch.producer_epoch) != tuple(entry.identity):
+        if (batch.producer_id, batch.producer_epoch) != entry.identity:
             return
         last = batch.last_sequence
         if entry.last_acked_sequence == NO_SEQUENCE or _before(entry.last_acked_sequence, last):

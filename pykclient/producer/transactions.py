@@ -90,6 +90,8 @@ class TransactionManager:
         abort_undrained: Callable[[Exception], None],
     ) -> None:
         self._settings = settings
+        self.transactional = settings.transactional_id is not None
+        """Whether this producer has a transactional id."""
         self._network = network
         self._clock = clock
         self._spawn = spawn
@@ -114,11 +116,6 @@ class TransactionManager:
     def transactional_id(self) -> str | None:
         """The id, None when only idempotent."""
         return self._settings.transactional_id
-
-    @property
-    def transactional(self) -> bool:
-        """Whether this producer has a transactional id."""
-        return self._settings.transactional_id is not None
 
     @property
     def uses_v2(self) -> bool:

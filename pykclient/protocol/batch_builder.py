@@ -153,8 +153,7 @@ def seal(
         _ATTRIBUTES.pack_into(buffer, _ATTRIBUTES_AT, attributes)
         _IDENTITY.pack_into(buffer, _IDENTITY_AT, producer_id, producer_epoch, base_sequence)
         patch_crc(buffer)
-        with memoryview(buffer) as view:
-            return bytes(view[:size])
+        return bytes(memoryview(buffer)[:size])
     last_delta, base_timestamp, max_timestamp = _STATE.unpack_from(buffer, _STATE_AT)
     with memoryview(buffer) as view:
         records = compress(compression, view[HEADER_BYTES:size], level)

@@ -280,9 +280,8 @@ def patch_max_timestamp(
 def patch_crc(batch: bytearray | memoryview, *, position: int = 0) -> None:
     """Compute the CRC of a v2 batch again after its covered bytes changed."""
     (length,) = _INT32.unpack_from(batch, position + 8)
-    with memoryview(batch) as view:
-        crc = crc32c(view[position + _ATTRIBUTES_AT : position + LOG_OVERHEAD_BYTES + length])
-    _UINT32.pack_into(batch, position + _CRC_AT, crc)
+    covered = memoryview(batch)[position + _ATTRIBUTES_AT : position + LOG_OVERHEAD_BYTES + length]
+    _UINT32.pack_into(batch, position + _CRC_AT, crc32c(covered))
 
 
 __all__ = [

@@ -18,7 +18,7 @@ from pykclient.protocol.primitives import DECODE_ERRORS, Buffer, encode_nullable
 from pykclient.protocol.structs import Message, read_unknown_tags, write_parts
 
 FRAME_BYTES_MAX = 100 * 1024 * 1024  # The broker's own default for requests, and enough for any fetch response.
-WHOLE_PART_BYTES = 64 * 1024  # Parts from this size on are sent as they are; smaller ones are joined first.
+WHOLE_PART_BYTES = 8 * 1024  # Parts from this size on are sent as they are; smaller ones are joined first.
 # From this many missing bytes on, a frame is worth being received in its place.
 ROOM_BYTES_MIN = 32 * 1024
 # Memory is laid out for this much of a frame at once, and for more only in proportion to what has arrived.
@@ -193,20 +193,15 @@ def _total(parts: list[Buffer]) -> int:
 
 def _joined(parts: list[Buffer]) -> list[Buffer]:
     """The same bytes in fewer parts: runs of small ones become one, so that a send needs few vectors."""
-    if max(map(len, parts)) < WHOLE_PART_BYTES:
-        return [b"".join(parts)]
     joined: list[Buffer] = []
-    run: list[Buffer] = []
-    for part in parts:
-        if len(part) < WHOLE_PART_BYTES:
-            run.append(part)
-        else:
-            if run:
-                joined.append(b"".join(run))
-                run = []
-            joined.append(part)
-    if run:
-        joined.append(b"".join(run))
+    start = 0
+    for index in [index for index, part in enumerate(parts) if len(part) >= WHOLE_PART_BYTES]:
+        if index > start:
+            joined.append(b"".join(parts[start:index]))
+        joined.append(parts[index])
+        start = index + 1
+    if start < len(parts):
+        joined.append(b"".join(parts[start:]))
     return joined
 
 

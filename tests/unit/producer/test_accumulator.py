@@ -71,7 +71,8 @@ class Bench:
     def drain(self, request_bytes_max: int = 1 << 20) -> dict[int, list[ProducerBatch]]:
         now = self.clock.now()
         ready = self.accumulator.ready(self.leaders, now)
-        return self.accumulator.drain(self.leaders, ready.nodes, now, request_bytes_max)
+        rooms = dict.fromkeys(ready.nodes, 1)
+        return dict(self.accumulator.drain(self.leaders, rooms, now, request_bytes_max)[0])
 
     def deliver(self, batch: ProducerBatch, base_offset: int = 0) -> None:
         batch.in_flight = False
@@ -343,3 +344,37 @@ def test_random_traffic_ends_with_all_memory_free() -> None:
         bench.deliver(batch)
     assert not bench.accumulator.has_incomplete
     assert bench.accumulator.available_bytes == 4096
+
+
+def test_the_sender_is_woken_only_when_there_is_something_to_do() -> None:
+    bench = Bench(buffer_bytes=1 << 16)
+    now = bench.clock.now()
+    bench.send()
+    assert bench.wakes == 1, "it must learn of the first batch, or nobody looks when its linger time is over"
+    bench.accumulator.ready(bench.leaders, now)
+    bench.send(partition=1)
+    assert bench.wakes == 1, "it looks in time for the second one anyway"
+    for _ in range(4):
+        bench.send(b"x" * 60)
+    assert bench.wakes == 2, "a full batch can go"
+    assert len(bench.drain()[0]) == 2
+    for _ in range(8):
+        bench.send(b"x" * 60)
+        bench.send(b"x" * 60, partition=1)
+    assert bench.wakes == 2, "the node has its one request: the answer makes the Sender look"
+    bench.accumulator.ready(bench.leaders, now, {0})
+    bench.send(b"x" * 200)
+    assert bench.wakes == 2, "still no answer"
+    bench.accumulator.ready(bench.leaders, now)
+    bench.send(b"x" * 200)
+    assert bench.wakes == 3, "now there is room again"
+
+
+def test_a_flush_wakes_the_sender_for_what_is_sent_meanwhile() -> None:
+    bench = Bench()
+    bench.send()
+    bench.accumulator.ready(bench.leaders, bench.clock.now())
+    bench.accumulator.flush_soon(lambda: None)
+    before = bench.wakes
+    bench.send(partition=1)
+    assert bench.wakes == before + 1, "nothing lingers while a flush waits"

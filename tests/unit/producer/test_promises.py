@@ -192,7 +192,7 @@ def test_threads_that_append_directly_while_the_sender_drains_lose_and_tear_noth
     def drain() -> None:
         while True:
             last = finished.is_set()
-            for batches in door.drain(OneLeader(), [1], 1e9, 1 << 20).values():
+            for _, batches in door.drain(OneLeader(), {1: 5}, 1e9, 1 << 20)[0]:
                 for batch in batches:
                     count = batch.record_count
                     sealed = batch_builder.seal(batch.buffer)
