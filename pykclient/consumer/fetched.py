@@ -329,6 +329,10 @@ class FetchedPart:
         except (CorruptRecordError, MissingCodec) as error:
             error.topic, error.partition = self.topic_partition
             error.offset = position
+            with contextlib.suppress(CorruptRecordError):
+                header = read_header(self._view, self._at)
+                if header is not None:
+                    error.offset = max(position, header.base_offset)  # before it, compaction may have left a gap
             raise
 
     def passed(self, appended: Appended) -> None:

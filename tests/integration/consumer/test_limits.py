@@ -44,6 +44,7 @@ print(most - before, int(buffered), count)
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+@pytest.mark.timeout(400)
 def test_a_slow_reader_of_a_large_backlog_stays_within_its_limit(
     cluster: EmbeddedCluster, new_topic: Callable[..., str], full: bool
 ) -> None:

@@ -190,6 +190,19 @@ def test_damage_is_told_with_its_place_and_moves_nothing(byte: int) -> None:
         assert (caught.value.topic, caught.value.partition, caught.value.offset) == ("t", 0, 1)
 
 
+@pytest.mark.parametrize("columns", [False, True])
+def test_damage_behind_a_gap_is_told_with_the_offset_of_the_batch(columns: bool) -> None:
+    bad = bytearray(encode_batch([(1, None, b"a", None)], base_offset=40))
+    bad[-1] ^= 1
+    fetched = FetchedPart(WHERE, memoryview(bytes(bad)), 7, Frame(len(bad), 1, Usage()), 0)
+    with pytest.raises(CorruptRecordError) as caught:
+        if columns:
+            fetched.append_next(Columns(), 7, check_crcs=True, bytes_max=BYTES_MAX)
+        else:
+            fetched.decode_next(7, check_crcs=True, bytes_max=BYTES_MAX)
+    assert caught.value.offset == 40
+
+
 def test_bytes_count_until_the_last_partition_of_a_response_is_done_with() -> None:
     usage = Usage()
     frame = Frame(1000, 2, usage)
