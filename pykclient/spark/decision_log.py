@@ -34,6 +34,8 @@ from pykclient.types import TopicPartition
 
 RECORDS_BACK = 4
 """How far before the end the newest record is looked for at first; a record is followed by its transaction's marker."""
+SEGMENT_MS = "3600000"
+"""Compaction leaves the newest segment alone: with Kafka's own week for one, the older records would be many."""
 RECORD_MAX = 16 * 1024 * 1024
 DRIVER_TIMEOUT_MS = 60_000
 """A driver that dies while it writes a record must not leave it open for long: nobody else would wait for it anyway."""
@@ -98,6 +100,8 @@ class Entry:
     decided: Decided | None = None
     disputed: bool = False
     """The batch that is done came back with other rows: the operator must say what is right."""
+    shared: bool = False
+    """The prefix has had more than one owner, so ``done`` may be another's: ours is among the older records."""
 
     def to_json(self) -> bytes:
         """As it is stored."""
@@ -138,7 +142,7 @@ class DecisionLog:
         topic = self.topic_partition.topic
         with KafkaAdminClient(self.settings(AdminConfig)) as admin:
             if topic not in admin.list_topics():
-                wanted = NewTopic(topic, 1, configs={"cleanup.policy": "compact"})
+                wanted = NewTopic(topic, 1, configs={"cleanup.policy": "compact", "segment.ms": SEGMENT_MS})
                 for error in admin.create_topics([wanted], wait=True).errors.values():
                     if not isinstance(error, TopicAlreadyExists):
                         raise error

@@ -124,12 +124,13 @@ class Decisions:
             if begun:
                 self.abort_open()
             done = {} if entry.done is None else {entry.done.batch.query: entry.done}
-            if entry.owner != self.owner and entry.kind != "none":
+            shared = entry.shared or (entry.kind != "none" and entry.owner != self.owner)
+            if shared and (entry.owner != self.owner or entry.kind != "done"):
                 # Somebody else came in between, or the checkpoint was moved: look for our own among the older ones.
                 older = [each.done for each in self.log.entries() if each.kind == "done" and each.done is not None]
                 done = {each.batch.query: each for each in older} | done
             claim = uuid.uuid4().hex
-            holder.write(replace(entry, kind="claim", owner=self.owner, claim=claim))
+            holder.write(replace(entry, kind="claim", owner=self.owner, claim=claim, shared=shared))
         return Plan(claim, timeout_ms, done, entry.decided)
 
     def check_brokers(self, trigger_ms: int | None = None) -> int:
