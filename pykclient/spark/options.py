@@ -101,11 +101,27 @@ class SinkOptions:
     trigger_ms: int | None
 
 
+def _without_table(options: dict[str, str]) -> dict[str, str]:
+    """CREATE TABLE passes the properties of the table along (its provider, its owner, those of the user), and each of
+    its OPTIONS twice, once as ``option.<name>``: only these are for us."""
+    if "provider" not in options:
+        return options
+    return {name: value for name, value in options.items() if f"option.{name}" in options}
+
+
+def table_options(options: Mapping[str, str]) -> dict[str, str] | None:
+    """The OPTIONS of a table, while it is made by CREATE TABLE; None otherwise."""
+    lower = {name.lower(): value for name, value in options.items()}
+    return _without_table(lower) if "provider" in lower else None
+
+
 class _Given:
     """The options as given, by lower-case name, and how to read each kind."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        self._options = {name.lower(): str(value) for name, value in options.items() if value is not None}
+        self._options = _without_table(
+            {name.lower(): str(value) for name, value in options.items() if value is not None}
+        )
         for name in self._options:
             if name not in _CANONICAL and name not in _SPARKS_OWN and not name.startswith(("kafka.", "__")):
                 known = [*_CANONICAL, "kafka.bootstrap.servers"]
@@ -346,4 +362,5 @@ __all__ = [
     "sink_options",
     "source_columns",
     "source_options",
+    "table_options",
 ]

@@ -6,6 +6,8 @@ Driver and workers. Spark 4.0 to 4.3: what a version lacks is replaced by a stan
 from __future__ import annotations
 
 import inspect
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,9 +89,22 @@ COLUMNS: dict[str, Any] = {
 """The columns of the source, as Spark's own connector has them."""
 
 
-def source_schema(columns: tuple[str, ...]) -> StructType:
-    """The schema with these columns."""
-    return StructType([StructField(name, COLUMNS[name]) for name in columns])
+_NOTE = "pykclient.options"
+
+
+def source_schema(columns: tuple[str, ...], table: Mapping[str, str] | None = None) -> StructType:
+    """The schema with these columns. The options of a table are noted in it: Spark keeps them, but when the table is
+    read it gives a Python source its schema alone."""
+    found = StructType([StructField(name, COLUMNS[name]) for name in columns])
+    if table is not None:
+        found.fields[0].metadata = {_NOTE: json.dumps(dict(table))}
+    return found
+
+
+def noted_options(schema: StructType) -> dict[str, str]:
+    """The options of the table that has this schema."""
+    notes = [field.metadata[_NOTE] for field in schema.fields if field.metadata and _NOTE in field.metadata]
+    return dict(json.loads(notes[0])) if notes else {}
 
 
 def arrow_schema(schema: StructType) -> Any:
@@ -124,5 +139,6 @@ __all__ = [
     "TaskContext",
     "WriterCommitMessage",
     "arrow_schema",
+    "noted_options",
     "source_schema",
 ]

@@ -31,6 +31,7 @@ from pykclient.spark.options import (
     sink_options,
     source_columns,
     source_options,
+    table_options,
 )
 from pykclient.spark.reading import read_range, report_loss
 from pykclient.spark.sink import BatchWriter, StreamWriter
@@ -51,15 +52,17 @@ class KafkaDataSource(api.DataSource):  # type: ignore[misc]
 
     def schema(self) -> Any:
         """The columns that the options ask for."""
-        return api.source_schema(source_columns(self.options))
+        return api.source_schema(source_columns(self.options), table_options(self.options))
 
     def reader(self, schema: Any) -> KafkaBatchReader:
         """For ``spark.read``."""
-        return KafkaBatchReader(source_options(self.options, streaming=False), _checked(schema))
+        options = {**api.noted_options(schema), **self.options}
+        return KafkaBatchReader(source_options(options, streaming=False), _checked(schema))
 
     def streamReader(self, schema: Any) -> KafkaStreamReader:
         """For ``spark.readStream``."""
-        return KafkaStreamReader(source_options(self.options, streaming=True), _checked(schema))
+        options = {**api.noted_options(schema), **self.options}
+        return KafkaStreamReader(source_options(options, streaming=True), _checked(schema))
 
     def writer(self, schema: Any, overwrite: bool) -> BatchWriter:
         """For ``df.write``."""
@@ -77,7 +80,7 @@ def _checked(schema: Any) -> Any:
             raise UsageError(
                 f"the schema has {field.name} {field.dataType.simpleString()}; the columns are fixed: {known}"
             )
-    return schema
+    return api.source_schema(tuple(field.name for field in schema.fields))
 
 
 class Piece(api.InputPartition):  # type: ignore[misc]
@@ -177,10 +180,13 @@ class _StreamReader(api.DataSourceStreamReader):  # type: ignore[misc]
             time.sleep(self._options.retry_interval_s)
             self._view.forget_latest()
             latest = self._view.latest_now()
-        for loss in losses_between(start, latest):
+        self._report_losses(start, latest)
+        return latest
+
+    def _report_losses(self, start: Offsets, end: Offsets) -> None:
+        for loss in losses_between(start, end):
             what = "the partition is gone" if loss.available is None else f"the partition ends at {loss.available}"
             report_loss(self._options, loss.topic_partition, loss.available or 0, loss.wanted, what)
-        return latest
 
     def prepareForTriggerAvailableNow(self) -> None:
         """Trigger.AvailableNow: read what there is now, then end."""
@@ -255,7 +261,8 @@ else:
             return to_json(self._planned)
 
         def partitions(self, start: Mapping[str, Any], end: Mapping[str, Any]) -> list[Piece]:
-            """As above, noting the end."""
+            """As above, noting the end. The first chance after a restart to see that something is gone."""
+            self._report_losses(from_json(start), from_json(end))
             self._planned = from_json(end)
             return super().partitions(start, end)
 

@@ -115,6 +115,13 @@ def test_what_is_wrong_is_refused_by_name(options: dict[str, Any], streaming: bo
         source_options(given, streaming=streaming)
 
 
+def test_only_the_options_of_a_table_count_not_its_properties() -> None:
+    given = {f"option.{name}": value for name, value in BASE.items()} | BASE | {"provider": "pykclient", "owner": "me"}
+    assert source_options({**given, "anything": "x"}, streaming=False).subscribe == ("a",)
+    with pytest.raises(UsageError, match="did you mean 'subscribe'"):
+        source_options({**given, "subscirbe": "x", "option.subscirbe": "x"}, streaming=False)
+
+
 def test_sparks_own_options_pass() -> None:
     assert read(streaming=True, checkpointLocation="/x", path="/y").subscribe == ("a",)
 
