@@ -5,7 +5,12 @@ BIN    := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 EXTRAS := test,arrow,interop,cli
 
-.PHONY: help demo test test-core test-live spark lint types full bench bench-broker bench-producer bench-consumer bench-spark compare docs clean
+# Spark runs in a JVM: where there is no Java its large download would be of no use.
+JAVA   := $(shell command -v java || ls "$$JAVA_HOME/bin/java" 2>/dev/null)
+SPARK  := $(if $(JAVA),$(VENV)/.spark)
+COMMA  := ,
+
+.PHONY: help demo test test-core test-live test-interop test-spark lint types full bench bench-broker bench-producer bench-consumer bench-spark compare docs clean
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
@@ -19,25 +24,43 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml setup.py pykclient/protocol/_ac
 	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
 	touch $@
 
-demo: $(VENV)/.installed  ## set up, then run the main job on an embedded cluster and check its totals
+# What the extra asks for, without the package itself, which stays as it is. PySpark has no wheel: 450 MB are fetched, and
+# packed and unpacked by pip, which takes one to three minutes.
+$(VENV)/.spark: $(VENV)/.installed
+	@echo "fetching PySpark (450 MB) ..."
+	@$(BIN)/python -m pip install --quiet $$($(BIN)/python -c "import importlib.metadata as m; \
+	  print(*(r.split(';')[0].strip() for r in m.requires('pykclient') if r.endswith('extra == \"spark\"')))") \
+	  || { echo "PySpark could not be installed, so nothing that needs Spark was run: see pip's words above."; exit 1; }
+	@touch $@
+
+# The demo needs less than the tests do, and is to be quick on a fresh machine.
+$(VENV)/.demo: $(BIN)/python pyproject.toml setup.py pykclient/protocol/_accel.c
+	$(BIN)/python -m pip install --quiet --editable '.[arrow,cli$(if $(JAVA),$(COMMA)spark)]' || \
+	  { echo "Not all of it could be installed: going on without Spark."; $(BIN)/python -m pip install --quiet --editable '.[cli]'; }
+	@touch $@
+
+demo: $(VENV)/.demo  ## set up, then run the main job on an embedded cluster and through Spark, and check its totals
 	$(BIN)/python -m pykclient demo
 
-# Two halves side by side, each with its output in one piece: one computes, the other mostly waits for brokers.
-test: $(VENV)/.installed lint types  ## set up, lint, check types, run all tests
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-core test-live
+# Four parts, three at a time, each with its output in one piece: one computes, the others mostly wait for brokers, or at
+# first for the download of Spark. The longest come first.
+test: $(VENV)/.installed  ## set up, lint, check types, run all tests
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target lint types test-spark test-live test-interop test-core
 
 test-core: $(VENV)/.installed  ## what needs no network: natively, then in pure Python
 	$(PYTEST) tests/unit tests/vectors tests/simulation
 	PYKCLIENT_ACCEL=off $(PYTEST) tests/unit tests/vectors
 
-test-live: $(VENV)/.installed  ## over sockets: embedded brokers, other clients, Apache Kafka where Java and Maven are
-	$(PYTEST) tests/integration tests/interop tests/chaos tests/spark
+test-live: $(VENV)/.installed  ## over sockets: embedded brokers, and Apache Kafka where Java and Maven are
+	$(PYTEST) tests/integration
 
-spark: $(VENV)/.installed  ## the Spark tests, with Spark (a large download)
-	$(BIN)/python -m pip install --quiet '.[spark]'
-	$(PYTEST) tests/spark tests/unit/spark
+test-interop: $(VENV)/.installed  ## other clients, and faults
+	$(PYTEST) tests/interop tests/chaos
 
-full: $(VENV)/.installed  ## the long runs too: faults on three real brokers, every injected error, hundreds of kills
+test-spark: $(VENV)/.installed $(SPARK)  ## with Spark (a large download) where Java is
+	$(PYTEST) tests/spark
+
+full: $(VENV)/.installed $(SPARK)  ## the long runs too: faults on three real brokers, every injected error, hundreds of kills
 	$(PYTEST) --full --timeout 900
 
 lint: $(VENV)/.installed
@@ -59,8 +82,7 @@ bench-producer: $(VENV)/.installed  ## client CPU per record beside the other Py
 bench-consumer: $(VENV)/.installed  ## the same for reading
 	$(BIN)/python -m benchmarks.consumer
 
-bench-spark: $(VENV)/.installed  ## beside Spark's own connector (installs Spark; --jars names a folder with its jars)
-	$(BIN)/python -m pip install --quiet '.[spark]'
+bench-spark: $(VENV)/.installed $(VENV)/.spark  ## beside Spark's own connector and a plain source; writes benchmarks/README.md
 	$(BIN)/python -m benchmarks.spark
 
 compare: $(VENV)/.installed  ## everything beside the other clients in one run; writes benchmarks/README.md

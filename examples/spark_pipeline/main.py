@@ -1,6 +1,7 @@
 """Orders and clicks through Spark: enrich, join within a watermark, count in windows, write back exactly once.
 
     python examples/spark_pipeline/main.py                                   # on an embedded cluster
+    python examples/spark_pipeline/main.py --real-kafka                      # on Apache Kafka, brought by Maven
     python examples/spark_pipeline/main.py --bootstrap-servers host:9092     # on a cluster of yours
 
 Needs ``pip install 'pykclient[spark]'`` and Java 17. Prints the revenue per country and window, and which clicks led to
@@ -122,8 +123,14 @@ def show(spark: Any, servers: str, topic: str) -> list[Any]:
 
 
 @contextmanager
-def cluster(servers: str | None) -> Iterator[str]:
-    """The one given, or an embedded one."""
+def cluster(servers: str | None, *, real_kafka: bool = False) -> Iterator[str]:
+    """The one given, Apache Kafka in a process of its own, or an embedded one."""
+    if real_kafka:
+        from pykclient.testing.real_kafka import RealKafka
+
+        with RealKafka() as kafka, cluster(kafka.bootstrap_servers) as started:
+            yield started
+        return
     if servers is None:
         with EmbeddedCluster(topics=TOPICS) as embedded:
             yield embedded.bootstrap_servers
@@ -139,7 +146,8 @@ def cluster(servers: str | None) -> Iterator[str]:
 def main() -> None:
     """Generate, run, show."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--bootstrap-servers")
+    parser.add_argument("--bootstrap-servers", help="a cluster of yours (default: an embedded one)")
+    parser.add_argument("--real-kafka", action="store_true", help="Apache Kafka; needs Maven")
     parser.add_argument("--events", type=int, default=600)
     arguments = parser.parse_args()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -153,7 +161,8 @@ def main() -> None:
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("ERROR")
-    with cluster(arguments.bootstrap_servers) as servers, tempfile.TemporaryDirectory() as folder:
+    where = cluster(arguments.bootstrap_servers, real_kafka=arguments.real_kafka)
+    with where as servers, tempfile.TemporaryDirectory() as folder:
         generate(servers, arguments.events)
         pipeline(spark, servers, folder)
         revenue, attributed = show(spark, servers, "revenue"), show(spark, servers, "attributed")

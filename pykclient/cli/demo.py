@@ -129,6 +129,7 @@ class _Story:
         if self._arguments.no_spark or wanted is not None:
             print("4. Spark was left out." if wanted is None else f"4. Spark was left out; to see it: {wanted}.")
             return True
+        print("   Spark is started and counts; half a minute on an idle machine.", flush=True)
         began = time.perf_counter()
         run_pipeline(self._servers, TOPIC, RESULT)
         seconds = time.perf_counter() - began

@@ -12,6 +12,8 @@ import shutil
 import sys
 import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 SCHEMA = "order long, product string, amount int, at_ms long"
@@ -28,6 +30,24 @@ def missing() -> str | None:
     return " and ".join(absent) or None
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What is started inside greets (a JVM does, at length) where nobody reads it, unless it fails to start."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as said:
+        os.dup2(said.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            said.seek(0)
+            os.write(kept, said.read())
+            raise
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+
+
 def run_pipeline(servers: str, source: str, target: str) -> None:
     """Read what is in ``source``, count per window and product, write to ``target`` exactly once, end."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -36,7 +56,7 @@ def run_pipeline(servers: str, source: str, target: str) -> None:
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     session = importlib.import_module("pyspark.sql").SparkSession
     functions: Any = importlib.import_module("pyspark.sql.functions")
-    spark = (
+    builder = (
         session.builder.master("local[2]")
         .appName("pykclient demo")
         .config("spark.sql.shuffle.partitions", "2")
@@ -44,8 +64,9 @@ def run_pipeline(servers: str, source: str, target: str) -> None:
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "ERROR")
-        .getOrCreate()
     )
+    with _quiet():
+        spark = builder.getOrCreate()
     try:
         spark.sparkContext.setLogLevel("OFF")
         # Spark finds the source by itself when the package is installed; from a source tree it is told.

@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/spark" not in item.path.as_posix():
             continue
-        item.add_marker(pytest.mark.timeout(300))  # the first job starts a JVM and several Pythons
+        item.add_marker(pytest.mark.timeout(600))  # the first job starts a JVM and several Pythons
         if reason is not None:
             item.add_marker(pytest.mark.skip(reason=reason))
 
@@ -70,7 +70,8 @@ def spark() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[EmbeddedCluster]:
-    with EmbeddedCluster(seed=3) as running:
+    # The records of these tests are years old.
+    with EmbeddedCluster(seed=3, log_retention_ms=-1) as running:
         yield running
 
 

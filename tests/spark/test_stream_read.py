@@ -1,4 +1,7 @@
-"""spark.readStream: caps, restarts, new partitions, Trigger.AvailableNow; and what Kafka's tools see of it."""
+"""spark.readStream: caps, restarts, new partitions, Trigger.AvailableNow; and what Kafka's tools see of it.
+
+What needs no JVM to be seen is in test_stream_reader.py and always run; the same in Spark itself is long.
+"""
 
 from __future__ import annotations
 
@@ -66,6 +69,7 @@ def test_a_batch_that_was_not_committed_is_read_again_exactly(
     assert [progress["numInputRows"] for progress in again] == [100, 30]
 
 
+@pytest.mark.full
 def test_new_partitions_are_found_and_read_from_their_beginning(
     spark: Any, cluster: EmbeddedCluster, topic: str, run: Run, tmp_path: pathlib.Path
 ) -> None:
@@ -78,6 +82,7 @@ def test_new_partitions_are_found_and_read_from_their_beginning(
     assert written(spark, tmp_path) == expected(30)
 
 
+@pytest.mark.full
 def test_streams_start_at_the_end_unless_told_otherwise(
     spark: Any, cluster: EmbeddedCluster, topic: str, tmp_path: pathlib.Path
 ) -> None:
@@ -94,6 +99,7 @@ def test_streams_start_at_the_end_unless_told_otherwise(
     assert found == expected(5, first=10)
 
 
+@pytest.mark.full
 def test_an_idle_query_asks_the_brokers_a_few_times_a_second(
     spark: Any, cluster: EmbeddedCluster, topic: str, tmp_path: pathlib.Path
 ) -> None:
@@ -114,6 +120,7 @@ def test_an_idle_query_asks_the_brokers_a_few_times_a_second(
         asked.remove()
 
 
+@pytest.mark.full
 def test_a_group_learns_of_finished_batches(cluster: EmbeddedCluster, topic: str, run: Run) -> None:
     fill(cluster, topic, 100, partition=0)
     run(sink="noop", subscribe=topic, maxOffsetsPerTrigger="40", commitGroup=topic)
@@ -126,6 +133,7 @@ def test_a_group_learns_of_finished_batches(cluster: EmbeddedCluster, topic: str
     assert committed.offset == 100
 
 
+@pytest.mark.full
 def test_a_minimum_waits_but_not_for_ever(cluster: EmbeddedCluster, topic: str, spark: Any) -> None:
     fill(cluster, topic, 10)
     reader = spark.readStream.format("pykclient").option("kafka.bootstrap.servers", cluster.bootstrap_servers)
@@ -142,6 +150,7 @@ def test_a_minimum_waits_but_not_for_ever(cluster: EmbeddedCluster, topic: str, 
         query.stop()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fail", ["true", "false"])
 def test_a_topic_that_is_deleted_is_noticed(cluster: EmbeddedCluster, topic: str, run: Run, fail: str) -> None:
     fill(cluster, topic, 20)
