@@ -312,20 +312,25 @@ def test_committing_beside_a_poll_with_a_listener_that_uses_the_consumer_ends(
     topic = new_topic(2)
     produce(cluster, topic, range(20), partitions=2)
 
+    counts: list[int] = []
+
     async def test() -> None:
         class Listener:
             async def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:
-                await asyncio.gather(consumer.commit(), consumer.committed(partitions), consumer.poll(0))
+                polled, *_ = await asyncio.gather(consumer.poll(0), consumer.commit(), consumer.committed(partitions))
+                counts.append(polled.count)
 
             async def on_partitions_revoked(self, partitions: Collection[TopicPartition]) -> None:
-                await asyncio.gather(consumer.commit(), consumer.poll(0))
+                polled, _ = await asyncio.gather(consumer.poll(0), consumer.commit())
+                counts.append(polled.count)
 
         consumer = open_async(cluster, group_id=topic, protocol=protocol, enable_auto_commit=False)
         await consumer.subscribe([topic], listener=Listener())  # type: ignore[arg-type]
-        seen = 0
-        while seen < 20:
+        give_up_at = time.monotonic() + 20
+        while sum(counts) < 20:
+            assert time.monotonic() < give_up_at, counts
             polled, _ = await asyncio.wait_for(asyncio.gather(consumer.poll(1.0), consumer.commit()), 5)
-            seen += polled.count
+            counts.append(polled.count)
         await asyncio.wait_for(consumer.close(), 5)
 
     asyncio.run(test())
