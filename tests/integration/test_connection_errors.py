@@ -25,6 +25,7 @@ from pykclient import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicParti
 from pykclient.aio import AsyncKafkaAdminClient, AsyncKafkaConsumer, AsyncKafkaProducer
 from pykclient.broker.authorizer import AclBinding, Operation, PatternType, Permission, ResourceType
 from pykclient.broker.listeners import ListenerSpec
+from pykclient.cli.doctor import EXIT_CODES
 from pykclient.cli.main import main
 from pykclient.errors import (
     AuthenticationError,
@@ -466,7 +467,7 @@ def test_the_doctor_finds_it_and_names_the_setting(
     case, file = CASES[name], tmp_path / "client.properties"
     file.write_text("".join(f"{key}={value}\n" for key, value in case.options(places).items()))
     words = ["doctor", "-b", case.where(places), "--config-file", str(file), "--timeout", "5", "--json"]
-    assert main(words) == 1
+    assert main(words) == EXIT_CODES[FAILS_AT[name]]
     shown = capsys.readouterr()
     assert shown.err == ""
     assert PASSWORD not in shown.out
