@@ -119,7 +119,7 @@ def hanging_up(port: int) -> Iterator[list[float]]:
 
 def test_one_dead_broker_of_three_slows_nobody_and_is_dialled_with_patience(full: bool) -> None:
     """One dead broker: an endless loop of look-ups, and no traffic to the healthy ones (integrations-core 14341)."""
-    seconds, pace_s = (20.0 if full else 3.0), 0.005
+    seconds, pace_s = (20.0 if full else 2.0), 0.005
     with EmbeddedCluster(brokers=3, seed=4, **CLUSTER) as three:
         three.create_topic("t", 3)
         for partition, node in enumerate(three.nodes):

@@ -49,7 +49,7 @@ def test_nobody_is_thrown_out_while_a_handler_or_the_event_loop_is_blocked_or_th
     cluster: EmbeddedCluster, name: str, protocol: str, full: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Heartbeats stop while user code works, and the group rebalances without end (kafka-python 2070, 1672, 1896)."""
-    blocked_s, idle_s = (20.0, 60.0) if full else (3 * SESSION_S, 3 * SESSION_S)
+    blocked_s, idle_s = (20.0, 60.0) if full else (2.2 * SESSION_S, 2.2 * SESSION_S)
     caplog.set_level(logging.INFO, "pykclient")
     ways = ("sleeps", "blocks-loop", "idle")
     groups = {way: f"{name}-{way}" for way in ways}
