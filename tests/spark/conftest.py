@@ -68,6 +68,13 @@ def spark() -> Iterator[Any]:
     session.stop()
 
 
+@pytest.fixture
+def since_4_2(spark: Any) -> None:
+    """For what Spark offers to Python sources since 4.2 only; see the table of versions in docs/spark.md."""
+    if tuple(map(int, spark.version.split(".")[:2])) < (4, 2):
+        pytest.skip(f"Spark {spark.version} does not tell a Python source where a batch starts")
+
+
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[EmbeddedCluster]:
     # The records of these tests are years old.

@@ -54,6 +54,7 @@ def test_the_snippet_of_the_readme(tmp_path: pathlib.Path) -> None:
     assert all(value.startswith(b'{"PRODUCT":"P') for value in found)
 
 
+@pytest.mark.full
 def test_the_page_on_spark_and_its_walk_through(
     spark: Any, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -46,6 +46,7 @@ def written(spark: Any, tmp_path: pathlib.Path) -> list[str]:
     return sorted(row.value for row in spark.read.parquet(str(tmp_path / "out")).collect())
 
 
+@pytest.mark.usefixtures("since_4_2")
 def test_batches_keep_the_cap_and_a_restart_goes_on_where_it_was(
     spark: Any, cluster: EmbeddedCluster, topic: str, run: Run, tmp_path: pathlib.Path
 ) -> None:
@@ -58,6 +59,7 @@ def test_batches_keep_the_cap_and_a_restart_goes_on_where_it_was(
     assert written(spark, tmp_path) == expected(1050)
 
 
+@pytest.mark.usefixtures("since_4_2")
 def test_a_batch_that_was_not_committed_is_read_again_exactly(
     spark: Any, cluster: EmbeddedCluster, topic: str, run: Run, tmp_path: pathlib.Path
 ) -> None:
@@ -134,6 +136,7 @@ def test_a_group_learns_of_finished_batches(cluster: EmbeddedCluster, topic: str
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("since_4_2")
 def test_a_minimum_waits_but_not_for_ever(cluster: EmbeddedCluster, topic: str, spark: Any) -> None:
     fill(cluster, topic, 10)
     reader = spark.readStream.format("pykclient").option("kafka.bootstrap.servers", cluster.bootstrap_servers)

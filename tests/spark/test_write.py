@@ -111,6 +111,7 @@ def test_an_unknown_topic_is_named(spark: Any, cluster: EmbeddedCluster) -> None
         rule.remove()
 
 
+@pytest.mark.usefixtures("since_4_2")
 def test_streams_from_topic_to_topic_with_lag_reported(
     spark: Any, cluster: EmbeddedCluster, topic: str, load: Load, tmp_path: pathlib.Path
 ) -> None:
