@@ -93,7 +93,7 @@ class Reader:
         generation = consumer.group_metadata().generation_id
         rows = [Arrival(now, r.partition, r.offset, int(r.value), generation) for r in polled.records()]
         self.arrived += [row for row in rows if row.value < CONTROL]
-        if not self.generations or self.generations[-1] != generation:
+        if generation > 0 and self.generations[-1:] != [generation]:  # not while it is still joining
             self.generations.append(generation)
 
     def values(self) -> set[int]:
@@ -219,7 +219,7 @@ class Flow:
         told = {
             "gap": f"{self.gap_s:.2f} s", "producer's gap": f"{self.control_s:.2f} s",
             "longest from acknowledged to read": f"{lag:.2f} s", "went back": went_back,
-            "rebalances": self.rebalances, **numbers,
+            "generations": self.reader.generations, **numbers,
         }  # fmt: skip
         print(f"\n{label}: " + ", ".join(f"{name} {value}" for name, value in told.items()))
 
