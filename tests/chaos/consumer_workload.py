@@ -54,10 +54,10 @@ def coordinator_of(kafka: RealKafka, group: str) -> int:
 class Reader:
     """A group of one on a thread of its own, and what arrived when."""
 
-    def __init__(self, servers: str, topic: str, protocol: str) -> None:
+    def __init__(self, servers: str, topic: str, protocol: str, *, group: str = "") -> None:
         self.topic = topic
         self.protocol = protocol
-        self.group = f"{topic}-{protocol}"
+        self.group = f"{topic}-{protocol}{group}"
         self.arrived: list[Arrival] = []
         self.corrupt: list[CorruptRecordError] = []
         self.errors: list[BaseException] = []
@@ -200,10 +200,10 @@ class Flow:
     def rebalances(self) -> int:
         return len(self.reader.generations) - 1
 
-    def lags_s(self) -> list[tuple[int, float, float]]:
+    def lags_s(self, reader: Reader | None = None) -> list[tuple[int, float, float]]:
         """(partition, acknowledged at, arrived at) of every record, for the first time that it arrived."""
         first: dict[int, float] = {}
-        for row in self.reader.arrived:
+        for row in (reader or self.reader).arrived:
             first.setdefault(row.value, row.at)
         return [(partition, at, first[value]) for value, (at, (partition, _)) in sorted(self.acked.items())]
 

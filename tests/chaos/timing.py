@@ -20,6 +20,18 @@ def allowed_s(wanted_s: float, *, control_s: float, control_at_rest_s: float) ->
     return wanted_s + max(0.0, control_s - control_at_rest_s)
 
 
+TRIP_AT_REST_S = 0.015
+"""A record's way to the broker and back, with the default linger."""
+HOPS = 4
+"""After a late answer a record takes two trips (the rest of this one, then its own) of two hops each way through the
+proxy, where one that goes round it takes one trip of one."""
+
+
+def allowed_beyond_delays_s(control_s: float) -> float:
+    """What a client may add to answers that are late: 50 ms, and on a busy machine what its hops take longer."""
+    return allowed_s(0.050 + TRIP_AT_REST_S, control_s=HOPS * control_s, control_at_rest_s=HOPS * TRIP_AT_REST_S)
+
+
 def percentile(values: Sequence[float], percent: int) -> float:
     """Of at least two values."""
     return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
