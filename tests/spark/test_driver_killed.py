@@ -39,11 +39,12 @@ def test_speculation_is_refused_when_spark_is_set_to_it(
 @pytest.mark.full
 @pytest.mark.timeout(3000)
 def test_killed_drivers_lose_and_double_nothing(
-    cluster: EmbeddedCluster, topic: str, load: Callable[..., Any], tmp_path: pathlib.Path
+    cluster: EmbeddedCluster, load: Callable[..., Any], tmp_path: pathlib.Path
 ) -> None:
     kills = int(os.environ.get("PYKCLIENT_KILLS", "20"))
-    target = topic + "-out"
-    cluster.create_topic(target, 2)
+    topic, target = "killed-in", "killed-out"
+    for name in (topic, target):  # the records are years old, and brokers look for such every five minutes
+        cluster.create_topic(name, 3, config={"retention.ms": -1})
     seed = 11
     chance = random.Random(seed)
     print(f"seed {seed}, {kills} kills")

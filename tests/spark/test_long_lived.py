@@ -20,6 +20,8 @@ from tests.spark.test_exactly_once import EVERY_STEP, committed_values, open_ids
 
 SEED = 9
 TRIGGER_S = 300.0
+FOR_EVER = {"retention.ms": -1}
+"""The records of these tests are years old, and the brokers look for such every five minutes."""
 
 
 @pytest.fixture
@@ -96,7 +98,7 @@ def _query(spark: Any, cluster: EmbeddedCluster, source: str, target: str, check
 @pytest.mark.timeout(1200)
 def test_a_spark_query_with_a_five_minute_trigger(spark: Any, strict: EmbeddedCluster, tmp_path: pathlib.Path) -> None:
     for name in ("in", "out"):
-        strict.create_topic(name, 3)
+        strict.create_topic(name, 3, config=FOR_EVER)
     fill(strict, "in", 100)
     query = _query(spark, strict, "in", "out", tmp_path).trigger(processingTime=f"{TRIGGER_S:.0f} seconds").start()
     for rows in (100, 200, 300):
@@ -120,7 +122,7 @@ def test_a_spark_query_that_is_started_twenty_times(
     spark: Any, strict: EmbeddedCluster, tmp_path: pathlib.Path
 ) -> None:
     for name in ("again-in", "again-out"):
-        strict.create_topic(name, 3)
+        strict.create_topic(name, 3, config=FOR_EVER)
     connections = []
     for number in range(20):
         fill(strict, "again-in", 50, first=50 * number)
