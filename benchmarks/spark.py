@@ -10,6 +10,7 @@ README.md beside this file.
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import pathlib
 import statistics
@@ -27,6 +28,7 @@ from benchmarks.spark_naive import naive_source
 from pykclient import KafkaAdminClient, KafkaProducer
 from pykclient.admin import NewTopic
 from pykclient.testing.real_kafka import RealKafka
+from pykclient.types import TopicPartition
 from tests.spark.own_connector import VERSION, jars
 
 TUNED_READ = {
@@ -138,12 +140,20 @@ def measured(tree: Tree, into: list[tuple[float, float]]) -> Iterator[None]:
     into.append((time.perf_counter() - begun, tree.cpu_s() - cpu_s))
 
 
-def interleaved(every: dict[str, Once], tree: Tree, repeats: int) -> Runs:
+def forget(servers: str, topic: str) -> None:
+    """Drop what was written: gigabytes, after some rounds."""
+    with KafkaAdminClient(bootstrap_servers=servers) as admin:
+        admin.delete_records({TopicPartition(topic, number): -1 for number in range(3)}).raise_for_errors()
+
+
+def interleaved(every: dict[str, Once], tree: Tree, repeats: int, after: Once) -> Runs:
     taken: Runs = {name: [] for name in every}
     for turn in range(repeats + 1):
         for name, once in every.items():
             with measured(tree, taken[name] if turn else []):  # the first turn warms up
                 once()
+            if name.startswith("write"):
+                after()
             print(f"  {turn}/{repeats} {name}", file=sys.stderr, flush=True)
     return taken
 
@@ -246,7 +256,8 @@ def main() -> None:
             source = spark.read.format("pykclient").options(**{"kafka.bootstrap.servers": servers, "subscribe": topic})
             cached = source.load().select("key", "value").cache()
             assert cached.count() == rows
-            taken = interleaved(contenders(spark, servers, topic, cached), tree, arguments.repeats)
+            every = contenders(spark, servers, topic, cached)
+            taken = interleaved(every, tree, arguments.repeats, functools.partial(forget, servers, topic + "-out"))
             sections.append(f"{rows:,} rows:\n\n{table(rows, taken)}")
             print(sections[-1], flush=True)
             cached.unpersist()
