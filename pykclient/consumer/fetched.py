@@ -1,8 +1,9 @@
 """What a fetch brought for one partition, and how it becomes records: batch by batch, on the thread that polls.
 
 Owns nothing but its view of the response frame. Skips what is not for the user: markers, aborted transactions, records
-before the position. A batch is checked, decompressed and decoded in one go; a whole response never is. Those who must
-not be held up for long (an event loop) have heavy batches prepared on another thread, and then decode them in pieces.
+before the position. A batch is checked, decompressed and decoded in one go, or several plain ones up to what one poll
+may return; a whole response never is. Those who must not be held up for long (an event loop) have heavy batches
+prepared on another thread, and then decode them in pieces.
 """
 
 from __future__ import annotations
