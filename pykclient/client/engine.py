@@ -358,7 +358,10 @@ class Engine:
             while not self._stopping:
                 timeout_s = None if wake_at == math.inf else max(0.0, wake_at - self.clock.now())
                 events = self._transport.poll(timeout_s)
-                wake_at = self.step(self.clock.now(), events)
+                now = self.clock.now()
+                # Else some bytes of a large request went out, and that is nothing to decide anything about.
+                if events or self._signalled or self._mailbox or now >= wake_at:
+                    wake_at = self.step(now, events)
         except BaseException as cause:
             # SystemExit too: raised by a user's callback it would end this thread without a word.
             logger.exception("%s: the reactor thread died; every waiter is told", self.name)

@@ -186,14 +186,16 @@ class RecordAccumulator:
             return partition
 
     def append_rows(self, topic: TopicQueues, partition: int, rows: EncodedRows) -> ProducerBatch:
-        """Queue rows that are encoded already as a batch of their own, behind what is there; waits for memory like
-        ``append``."""
-        size = batch_builder.HEADER_BYTES + len(rows.section)
+        """Queue rows that are encoded already (behind room for a header) as a batch of their own, behind what is there;
+        waits for memory like ``append``."""
+        section, row_count, base_timestamp, max_timestamp = rows
+        batch_builder.fill(section, row_count, base_timestamp, max_timestamp)
+        size = len(section)
         granted = threading.Event()
         with self._lock:
             if self._closed is not None:
                 raise self._closed
-            waiter = self._pool.join(size, granted.set)
+            waiter = self._pool.join(size, granted.set, section)
         if waiter.buffer is None:
             self._wake_sender()
         self._wait_for_memory(waiter, granted, None)
@@ -203,8 +205,8 @@ class RecordAccumulator:
             queue = topic.queue(partition)
             if queue.batches:
                 queue.batches[-1].open = False  # records sent later must not overtake these rows
-            batch_builder.fill(buffer, *rows)
-            batch = ProducerBatch(queue.topic_partition, buffer, size, self._clock.now(), self, rows.row_count, False)
+            batch = ProducerBatch(queue.topic_partition, buffer, size, self._clock.now(), self, row_count, False)
+            batch.exclusive = size != self._pool.poolable_bytes
             queue.batches.append(batch)
             self._incomplete[batch] = None
             held = queue.held

@@ -245,10 +245,11 @@ def _append_groups(
                     rows=selection,
                     first=first,
                     bytes_max=target.batch_bytes - HEADER_BYTES,
+                    before=HEADER_BYTES,
                 )
             except ValueError as error:
                 raise UsageError(f"the columns cannot be read: {error}", topic=target.topic) from error
-            _check_size(target, len(encoded.section))
+            _check_size(target, len(encoded.section) - HEADER_BYTES)
             to = target.draw_sticky(len(encoded.section)) if partition is None else partition
             sent.append(target.append(to, encoded))
             first += encoded.row_count

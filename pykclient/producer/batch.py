@@ -46,6 +46,7 @@ class ProducerBatch(OpenBatch):
         "base_sequence",
         "created_at",
         "drained_at",
+        "exclusive",
         "in_flight",
         "last_attempt_at",
         "last_error",
@@ -85,6 +86,8 @@ class ProducerBatch(OpenBatch):
         self.open = open
         self.pooled = pooled
         """The buffer counts against the pool (a part of a split batch does not)."""
+        self.exclusive = False
+        """No other batch will ever use the buffer, so that it may be sent as it is."""
         self.sealed: bytes | memoryview | None = None
         """The bytes for the wire, made at the first drain and again when the producer's id, epoch or sequence changed.
         """

@@ -16,10 +16,11 @@ class Waiter:
     """Someone in the queue for memory. ``buffer`` is set, then ``wake`` called, when its turn has come and there is
     enough."""
 
-    __slots__ = ("buffer", "gathered_bytes", "size", "wake")
+    __slots__ = ("brought", "buffer", "gathered_bytes", "size", "wake")
 
-    def __init__(self, size: int, wake: Callable[[], object]) -> None:
+    def __init__(self, size: int, wake: Callable[[], object], brought: bytearray | None = None) -> None:
         self.size = size
+        self.brought = brought
         self.wake = wake
         self.gathered_bytes = 0
         self.buffer: bytearray | None = None
@@ -66,10 +67,11 @@ class BufferPool:
         self._unpooled_bytes -= size
         return bytearray(size)
 
-    def join(self, size: int, wake: Callable[[], object]) -> Waiter:
-        """Queue for ``size`` bytes. More than the pool will ever have is the caller's mistake and asserts."""
+    def join(self, size: int, wake: Callable[[], object], brought: bytearray | None = None) -> Waiter:
+        """Queue for ``size`` bytes. More than the pool will ever have is the caller's mistake and asserts. Whoever has
+        ``brought`` a buffer of that size gets it back when there is budget for it."""
         assert size <= self.total_bytes, "asked for more than the whole pool"
-        waiter = Waiter(size, wake)
+        waiter = Waiter(size, wake, brought)
         self._waiters.append(waiter)
         self._serve()
         return waiter
@@ -105,7 +107,7 @@ class BufferPool:
         and blocks the rest."""
         while self._waiters:
             head = self._waiters[0]
-            if head.size == self.poolable_bytes and head.gathered_bytes == 0 and self._free:
+            if head.size == self.poolable_bytes and head.gathered_bytes == 0 and self._free and head.brought is None:
                 head.buffer = self._free.pop()
             else:
                 wanted = head.size - head.gathered_bytes
@@ -116,6 +118,6 @@ class BufferPool:
                 if head.gathered_bytes < head.size:
                     return
                 head.gathered_bytes = 0
-                head.buffer = bytearray(head.size)
+                head.buffer = bytearray(head.size) if head.brought is None else head.brought
             self._waiters.popleft()
             head.wake()

@@ -238,14 +238,17 @@ class Sender:
 
     def _sealed(self, batch: ProducerBatch) -> bytes | memoryview:
         if batch.sealed is None:
+            # A buffer that was sent as it is may still be read when the batch is sealed again: that takes a copy.
+            buffer = bytearray(batch.buffer) if batch.exclusive and batch.attempts else batch.buffer
             batch.sealed = batch_builder.seal(
-                batch.buffer,
+                buffer,
                 compression=self._settings.compression,
                 level=self._settings.compression_level,
                 producer_id=batch.producer_id,
                 producer_epoch=batch.producer_epoch,
                 base_sequence=batch.base_sequence,
                 transactional=batch.transactional,
+                in_place=batch.exclusive,
             )
             if self._settings.compression is not CompressionType.NONE:
                 ratio = len(batch.sealed) / max(1, batch.size_bytes)

@@ -1719,8 +1719,13 @@ static PyObject *raise_row(int status, int64_t row)
 
 static PyObject *encode_columns(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    if (check_arguments("encode_columns", count, 9, 9) < 0)
+    Py_ssize_t before = 0;
+    if (check_arguments("encode_columns", count, 9, 10) < 0 || (count == 10 && get_size(args[9], &before) < 0))
         return NULL;
+    if (before < 0 || before > BATCH_HEADER_BYTES) {
+        PyErr_SetString(PyExc_ValueError, "the room in front must not be larger than a batch header");
+        return NULL;
+    }
     Table table = {0};
     Taken taken = {0};
     PyObject *section = NULL, *result = NULL;
@@ -1733,11 +1738,13 @@ static PyObject *encode_columns(PyObject *module, PyObject *const *args, Py_ssiz
         raise_row(status, taken.failed_row);
         goto done;
     }
-    section = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)taken.size);
+    section = PyByteArray_FromStringAndSize(NULL, before + (Py_ssize_t)taken.size);
     if (section == NULL)
         goto done;
     int64_t measured_rows = taken.taken, measured = taken.size;
-    uint8_t *out = (uint8_t *)PyBytes_AS_STRING(section);
+    uint8_t *out = (uint8_t *)PyByteArray_AS_STRING(section);
+    memset(out, 0, (size_t)before);
+    out += before;
     if (measured_rows > 0) {
         Py_BEGIN_ALLOW_THREADS status = walk_rows(&table, &taken, out, measured);
         Py_END_ALLOW_THREADS

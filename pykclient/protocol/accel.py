@@ -115,8 +115,9 @@ class Implementation(Protocol):
         first: int,
         rows_max: int,
         bytes_max: int,
+        before: int = 0,
         /,
-    ) -> tuple[bytes, int, int, int]:
+    ) -> tuple[bytearray, int, int, int]:
         """See ``pure_columns.encode_columns``."""
 
     def murmur2(self, key: Buffer, /) -> int:

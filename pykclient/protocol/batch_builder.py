@@ -30,11 +30,11 @@ def begin(buffer: bytearray) -> None:
     buffer[:HEADER_BYTES] = _FRESH
 
 
-def fill(buffer: bytearray, section: bytes, count: int, base_timestamp: int, max_timestamp: int) -> None:
-    """Make a whole batch of records that were encoded already (see columns.encode_rows); it takes all of ``buffer``."""
+def fill(buffer: bytearray, count: int, base_timestamp: int, max_timestamp: int) -> None:
+    """Make a whole batch of ``buffer``, which holds encoded records behind room for the header (see
+    columns.encode_rows)."""
     begin(buffer)
-    buffer[HEADER_BYTES : HEADER_BYTES + len(section)] = section
-    _LENGTH.pack_into(buffer, _LENGTH_AT, HEADER_BYTES + len(section) - 12)
+    _LENGTH.pack_into(buffer, _LENGTH_AT, len(buffer) - 12)
     _STATE.pack_into(buffer, _STATE_AT, count - 1, base_timestamp, max_timestamp)
     _COUNT.pack_into(buffer, _COUNT_AT, count)
 
@@ -140,12 +140,13 @@ def seal(
     producer_epoch: int = -1,
     base_sequence: int = -1,
     transactional: bool = False,
-) -> bytes:
+    in_place: bool = False,
+) -> bytes | memoryview:
     """The batch as it goes on the wire. The buffer stays as it is, so a batch can be sealed again under another epoch
     or sequence.
 
     A copy on purpose: the request owns its bytes, and a buffer that goes back to the pool can never change a request
-    that is still out.
+    that is still out. ``in_place`` gives the buffer itself, for one that is neither used nor sealed again.
     """
     size = size_bytes(buffer)
     attributes = int(compression) | (TRANSACTIONAL_BIT if transactional else 0)
@@ -153,7 +154,8 @@ def seal(
         _ATTRIBUTES.pack_into(buffer, _ATTRIBUTES_AT, attributes)
         _IDENTITY.pack_into(buffer, _IDENTITY_AT, producer_id, producer_epoch, base_sequence)
         patch_crc(buffer)
-        return bytes(memoryview(buffer)[:size])
+        view = memoryview(buffer)[:size]
+        return view if in_place else bytes(view)
     last_delta, base_timestamp, max_timestamp = _STATE.unpack_from(buffer, _STATE_AT)
     with memoryview(buffer) as view:
         records = compress(compression, view[HEADER_BYTES:size], level)

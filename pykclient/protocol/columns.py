@@ -221,9 +221,9 @@ class InputHeaders(NamedTuple):
 
 
 class EncodedRows(NamedTuple):
-    """The records section of one batch made from columns."""
+    """The records section of one batch made from columns, with the room that was asked for in front of it."""
 
-    section: bytes
+    section: bytearray
     row_count: int
     base_timestamp: int
     max_timestamp: int
@@ -240,16 +240,19 @@ def encode_rows(
     first: int = 0,
     rows_max: int = 2**31 - 1,
     bytes_max: int = 2**31 - 1,
+    before: int = 0,
 ) -> EncodedRows:
     """Encode rows as the records of one batch, until the rows, ``rows_max`` or ``bytes_max`` are reached; at least
     one is taken.
 
     ``row_count`` is the length of the columns. ``rows`` is an int32 selection of them (those of one partition, see
     ``group_rows``), ``first`` is where in it to go on; without it, rows ``first`` and on are taken. ``timestamps``
-    are int64 milliseconds or one for all.
+    are int64 milliseconds or one for all. ``before`` bytes are left free in front, for a batch header.
     """
     return EncodedRows(
-        *accel.active.encode_columns(key, value, headers, timestamps, row_count, rows, first, rows_max, bytes_max)
+        *accel.active.encode_columns(
+            key, value, headers, timestamps, row_count, rows, first, rows_max, bytes_max, before
+        )
     )
 
 

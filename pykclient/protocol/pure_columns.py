@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pykclient.errors import CorruptRecordError
+from pykclient.protocol.batch_builder import HEADER_BYTES
 from pykclient.protocol.buffers import Buffer
 from pykclient.protocol.pure import (
     check_count,
@@ -230,14 +231,17 @@ def encode_columns(
     first: int,
     rows_max: int,
     bytes_max: int,
-) -> tuple[bytes, int, int, int]:
-    """The records section made of some rows; see ``columns.encode_rows``."""
+    before: int = 0,
+) -> tuple[bytearray, int, int, int]:
+    """The records section made of some rows, behind ``before`` bytes of room; see ``columns.encode_rows``."""
+    if not 0 <= before <= HEADER_BYTES:
+        raise ValueError("the room in front must not be larger than a batch header")
     for column in (key, value, *(() if headers is None else (headers[1], headers[2]))):
         _check_column(column)
     available = row_count if rows is None else len(rows) // 4
     if first < 0 or row_count < 0 or rows_max < 1:
         raise ValueError("row numbers and limits must not be negative")
-    parts: list[bytes] = []
+    parts: list[bytes] = [bytes(before)]
     size = taken = base_timestamp = max_timestamp = 0
     while first + taken < available and taken < rows_max:
         row = first + taken if rows is None else _INT32.unpack_from(rows, (first + taken) * 4)[0]
@@ -270,7 +274,7 @@ def encode_columns(
         size += len(record)
         taken += 1
         max_timestamp = max(max_timestamp, timestamp)
-    return b"".join(parts), taken, base_timestamp, max_timestamp
+    return bytearray().join(parts), taken, base_timestamp, max_timestamp
 
 
 def murmur2_column(key: InputColumn, row_count: int, partition_count: int) -> bytearray:

@@ -187,7 +187,7 @@ def test_threads_that_append_directly_while_the_sender_drains_lose_and_tear_noth
                 future = door.append(topic, partition, 1, key, value, None, callback)
             promises[number].append((value, future))
 
-    drained: list[tuple[Any, bytes, int]] = []
+    drained: list[tuple[Any, bytes | memoryview, int]] = []
 
     def drain() -> None:
         while True:
