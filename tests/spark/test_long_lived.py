@@ -19,7 +19,7 @@ from tests.spark.data import expected, fill
 from tests.spark.test_exactly_once import EVERY_STEP, committed_values, open_ids, rows_of
 
 SEED = 9
-TRIGGER_S = 300.0
+TRIGGER_S = float(os.environ.get("PYKCLIENT_TRIGGER_S", "300"))
 FOR_EVER = {"retention.ms": -1}
 """The records of these tests are years old, and the brokers look for such every five minutes."""
 
@@ -102,16 +102,16 @@ def test_a_spark_query_with_a_five_minute_trigger(spark: Any, strict: EmbeddedCl
     fill(strict, "in", 100)
     query = _query(spark, strict, "in", "out", tmp_path).trigger(processingTime=f"{TRIGGER_S:.0f} seconds").start()
     for rows in (100, 200, 300):
-        _wait_for_rows(strict, "out", rows, TRIGGER_S + 300)
-        assert query.exception() is None
+        _wait_for_rows(query, strict, "out", rows, TRIGGER_S + 300)
         fill(strict, "in", 100, first=rows)
     query.stop()
     assert [value.decode() for value in committed_values(strict, "out")] == expected(300)
 
 
-def _wait_for_rows(cluster: EmbeddedCluster, topic: str, count: int, timeout_s: float) -> None:
+def _wait_for_rows(query: Any, cluster: EmbeddedCluster, topic: str, count: int, timeout_s: float) -> None:
     deadline = time.monotonic() + timeout_s
     while len(committed_values(cluster, topic)) < count:
+        assert query.exception() is None, query.exception()
         assert time.monotonic() < deadline, f"fewer than {count} rows in {timeout_s} s"
         time.sleep(1.0)  # of minutes
 
