@@ -56,8 +56,9 @@ def test_a_slow_reader_of_a_large_backlog_stays_within_its_limit(
             producer.send(topic, value, partition=number % partitions)
     done = subprocess.run(
         [sys.executable, "-c", SLOW_READER, cluster.bootstrap_servers, topic, str(limit), "60" if full else "4"],
-        cwd=Path(__file__).parents[3], capture_output=True, text=True, timeout=200, check=True,
+        cwd=Path(__file__).parents[3], capture_output=True, text=True, timeout=200, check=False,
     )  # fmt: skip
+    assert done.returncode == 0, done.stderr
     growth, buffered, count = map(int, done.stdout.split())
     print(f"\ngrowth {growth / MB:.0f} MB, buffered {buffered / MB:.0f} MB, limit {limit / MB:.0f} MB, {count} read")
     assert count > 10
