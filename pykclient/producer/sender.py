@@ -58,6 +58,8 @@ _new_metadata = tuple.__new__
 # A healthy broker answers a Produce within milliseconds. After this much silence others are asked whether it still
 # leads.
 SUSPECT_AFTER_S = 1.0
+# How often they are asked while it stays silent: what the cluster has decided is known this much later at the most.
+PROBE_EVERY_S = 0.4
 # After this much silence the connection itself is doubted; doubled for each time in a row that doubting it did not
 # help.
 DOUBT_CONNECTION_AFTER_S = 5.0
@@ -559,11 +561,11 @@ class Sender:
         now: float,
         requests: list[Request[ProduceResponse | MetadataResponse]],
     ) -> float:
-        """Ask any *other* broker for metadata, at most once a second."""
+        """Ask any *other* broker for metadata, a few times a second."""
         due = self._probe_at.get(node_id, 0.0)
         if now < due:
             return due
-        self._probe_at[node_id] = now + SUSPECT_AFTER_S
+        self._probe_at[node_id] = now + PROBE_EVERY_S
         topics = sorted({batch.topic_partition.topic for batch in batches})
         question = MetadataRequest(
             topics=[MetadataRequestTopic(name=topic) for topic in topics], allow_auto_topic_creation=False
@@ -571,7 +573,7 @@ class Sender:
         probe = Request[MetadataResponse](question, timeout_s=SUSPECT_AFTER_S, tried={node_id})
         probe.completion.add_callback(self._probed)
         requests.append(probe)  # type: ignore[arg-type]
-        return now + SUSPECT_AFTER_S
+        return now + PROBE_EVERY_S
 
     def _probed(self, completion: Completion[MetadataResponse]) -> None:
         if completion.error is None:
