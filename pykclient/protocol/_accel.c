@@ -1,9 +1,9 @@
 /* The native twin of pure.py, pure_columns.py, pure_runs.py, pure_murmur2.py, pure_batches.py and
  * batch_builder.append: same arguments, same bytes, same errors.
  *
- * Stateless functions over buffers, and two value types for what is made per sent record. No length is used before it was compared with what remains, and whatever is
- * measured in a first pass is checked again while it is written, so that memory which another thread changes in between
- * cannot lead outside a buffer. The GIL is released where no Python object is touched (columns, murmur2 of a column).
+ * Stateless functions over buffers, and two value types for what is made per sent record. No length is used before it
+ * was compared with what remains, and whatever is measured in a first pass is checked again while it is written, so
+ * that memory which another thread changes in between cannot lead outside a buffer. The GIL is released where no Python object is touched (columns, murmur2 of a column).
  *
  * Not the limited API: records are made by writing the nine slots of ConsumerRecord at their offsets
  * (PyMemberDescrObject), and bytes and tuples are read through macros. Both are what makes decoding to objects worth
