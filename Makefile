@@ -9,8 +9,9 @@ EXTRAS := test,arrow,interop,cli
 JAVA   := $(shell command -v java || ls "$$JAVA_HOME/bin/java" 2>/dev/null)
 SPARK  := $(if $(JAVA),$(VENV)/.spark)
 COMMA  := ,
+CONSUMERS := tests/integration/consumer tests/integration/aio tests/integration/user_asks
 
-.PHONY: help demo test test-core test-live test-interop test-spark lint types full bench bench-broker bench-producer bench-consumer bench-spark compare docs clean
+.PHONY: help demo test test-core test-live test-consumers test-interop test-spark lint types full bench bench-broker bench-producer bench-consumer bench-spark compare docs clean
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
@@ -42,17 +43,20 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml setup.py pykclient/protocol/_accel.c
 demo: $(VENV)/.demo  ## set up, then run the main job on an embedded cluster and through Spark, and check its totals
 	$(BIN)/python -m pykclient demo
 
-# Four parts, three at a time, each with its output in one piece: one computes, the others mostly wait for brokers, or at
+# Five parts, four at a time, each with its output in one piece: one computes, the others mostly wait for brokers, or at
 # first for the download of Spark. The longest come first.
 test: $(VENV)/.installed  ## set up, lint, check types, run all tests
-	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target lint types test-spark test-live test-interop test-core
+	@$(MAKE) --no-print-directory --jobs=4 --keep-going --output-sync=target test-consumers test-live test-spark test-interop lint types test-core
 
 test-core: $(VENV)/.installed  ## what needs no network: natively, then in pure Python
 	$(PYTEST) tests/unit tests/vectors tests/simulation
 	PYKCLIENT_ACCEL=off $(PYTEST) tests/unit tests/vectors
 
 test-live: $(VENV)/.installed  ## over sockets: embedded brokers, and Apache Kafka where Java and Maven are
-	$(PYTEST) tests/integration
+	$(PYTEST) tests/integration $(CONSUMERS:%=--ignore=%)
+
+test-consumers: $(VENV)/.installed  ## the same for what reads and for what users asked for, mostly waiting for groups
+	$(PYTEST) $(CONSUMERS)
 
 test-interop: $(VENV)/.installed  ## other clients, and faults
 	$(PYTEST) tests/interop tests/chaos
