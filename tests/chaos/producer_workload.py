@@ -61,7 +61,7 @@ def new_topic(kafka: RealKafka) -> str:
     turn = next(_turns)
     rows = {index: [(turn + index + copy) % 3 + 1 for copy in range(3)] for index in range(PARTITIONS)}
     with KafkaAdminClient(bootstrap_servers=kafka.direct_bootstrap_servers) as admin:
-        admin.create_topics([NewTopic(name, assignments=rows)])
+        admin.create_topics([NewTopic(name, assignments=rows)], wait=True)
     for partition in range(PARTITIONS):
         leader_of(kafka, name, partition)
     return name

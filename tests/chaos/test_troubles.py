@@ -131,7 +131,8 @@ def test_nothing_is_lost_doubled_or_out_of_order(bench: Bench) -> None:
     topic = new_topic(kafka)
     readers = [Reader(kafka.bootstrap_servers, topic, protocol) for protocol in PROTOCOLS]
     try:
-        wait(lambda: all(reader.generations for reader in readers), "the groups")
+        wait(lambda: all(reader.generations or reader.errors for reader in readers), "the groups")
+        assert not any(reader.errors for reader in readers), [reader.errors for reader in readers]
         run = work(kafka.bootstrap_servers, topic, seconds=1, fault=Troubles(bench, readers), fault_after=0.5)
         for reader in readers:
             wait(lambda reader=reader: len(reader.values()) == len(run.ledger.acked), f"{reader.group}: every record")  # type: ignore[misc]
