@@ -20,6 +20,7 @@ from pykclient.client.engine import Completion, Operation, wait
 from pykclient.consumer.core import CommitCallback, ConsumerCore, OffsetsGiven
 from pykclient.consumer.fetched import FetchedPart
 from pykclient.consumer.offsets import OutOfRange
+from pykclient.consumer.parallel import DeadLetterProducer, ProcessSettings
 from pykclient.consumer.records import PolledRecords
 from pykclient.consumer.subscription import EARLIEST, LATEST, PartitionState, SubscriptionKind
 from pykclient.errors import ClientClosed, KafkaError, KafkaTimeoutError, MaxPollExceeded
@@ -33,6 +34,7 @@ from pykclient.types import (
     TopicPartition,
 )
 
+from .processing import AsyncProcessor, AsyncRevokeFirst
 from .runner import Bell, Handlers, LoopRunner
 
 logger = logging.getLogger(__name__)
@@ -271,6 +273,55 @@ class AsyncKafkaConsumer:
     ) -> PolledRecords:
         """As ``poll``, of these partitions or of all; the time in milliseconds. aiokafka's name."""
         return await self._poll(timeout_ms / 1000, max_records, [TopicPartition(*tp) for tp in partitions] or None)
+
+    async def process(
+        self,
+        handler: Callable[[ConsumerRecord[Any, Any]], Any],
+        *,
+        workers: int = 4,
+        ordering: str = "key",
+        on_error: str = "raise",
+        retries: int | None = 3,
+        retry_backoff_ms: int = 100,
+        retry_backoff_max_ms: int = 10_000,
+        in_flight_max: int = 1000,
+        commit_interval_ms: int = 1000,
+        dead_letter_producer: DeadLetterProducer | None = None,
+        dead_letter_topic: str | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Run ``await handler(record)`` in ``workers`` tasks until ``stop()``, otherwise as KafkaConsumer.process.
+
+        A plain function is called on the loop. Dead letters are sent with an AsyncKafkaProducer. Cancelling cancels the
+        handlers; what they had in hand is not committed and comes again.
+        """
+        settings = ProcessSettings.given(
+            workers=workers,
+            ordering=ordering,
+            on_error=on_error,
+            retries=retries,
+            retry_backoff_ms=retry_backoff_ms,
+            retry_backoff_max_ms=retry_backoff_max_ms,
+            in_flight_max=in_flight_max,
+            commit_interval_ms=commit_interval_ms,
+            dead_letter_producer=dead_letter_producer,
+            dead_letter_topic=dead_letter_topic,
+        )
+        core = self._core
+        core.check()
+        core.require_group("process()")
+        await self._begin()
+        patience_s = core.config.max_poll_interval_ms / 1000 / 2
+        processor = AsyncProcessor(self, handler, settings, core.clock, patience_s, core.config.max_poll_records)
+        before = core.group.listener
+        core.group.listener = AsyncRevokeFirst(processor, before)
+        core.auto_commit.suspended = True
+        try:
+            await processor.run(stop)
+        finally:
+            # Closed in the middle of it: nobody knows any more what is done, so the last commit was process()'s own.
+            core.auto_commit.suspended = core.closed or core.close_wanted
+            core.group.listener = before
 
     def __aiter__(self) -> AsyncIterator[ConsumerRecord[Any, Any]]:
         """Record by record, for ever; ends when the consumer is closed."""

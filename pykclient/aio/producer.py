@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pykclient.client.crossing import crossing_to
 from pykclient.client.engine import Operation, wait
@@ -23,6 +23,9 @@ from pykclient.protocol import accel
 from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, PartitionInfo, RecordMetadata, TopicPartition
 
 from .runner import Bell, Handlers, LoopRunner, settle
+
+if TYPE_CHECKING:
+    from pykclient.producer.arrow import ArrowDelivery
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -57,6 +60,8 @@ class _NeverWaits(KafkaProducer):
         """The cluster view in which a partition was missing."""
 
     def _await_topic(self, topic: str, deadline: float) -> Any:
+        if asyncio._get_running_loop() is None:  # send_arrow, on a thread that may wait
+            return super()._await_topic(topic, deadline)
         raise _TopicWanted
 
     def _await_partition(self, topic: str, partition: int) -> tuple[TopicQueues, float]:
@@ -236,6 +241,25 @@ class AsyncKafkaProducer:
     def metrics(self) -> dict[str, float]:
         """Totals and averages under Java's names."""
         return self._sync.metrics()
+
+    async def send_arrow(
+        self,
+        topic: str,
+        table: Any,
+        key: str | None = "key",
+        value: str | None = "value",
+        headers: str | None = None,
+        timestamp: str | None = None,
+        partition: str | int | None = None,
+    ) -> ArrowDelivery:
+        """Send the rows of a pyarrow Table, RecordBatch or reader and wait until they are delivered. Encodes, and waits
+        for memory, on a thread; when the await is cancelled the rows are sent all the same."""
+
+        def work() -> ArrowDelivery:
+            return self._sync.send_arrow(topic, table, key, value, headers, timestamp, partition).result()
+
+        self._sync._require_usable()
+        return await self._runner.loop.run_in_executor(None, work)
 
     # ---- transactions ------------------------------------------------------------------------------------------------
 

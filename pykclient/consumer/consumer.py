@@ -213,15 +213,15 @@ class KafkaConsumer:
         are done, with all before them, are committed. ``on_error``: ``"raise"`` stops, ``"retry"`` tries again with a
         growing pause and then stops, ``"dead_letter"`` does so and then puts the record away and goes on.
         """
-        settings = ProcessSettings(
+        settings = ProcessSettings.given(
             workers=workers,
             ordering=ordering,
             on_error=on_error,
             retries=retries,
-            retry_backoff_s=retry_backoff_ms / 1000,
-            retry_backoff_max_s=retry_backoff_max_ms / 1000,
+            retry_backoff_ms=retry_backoff_ms,
+            retry_backoff_max_ms=retry_backoff_max_ms,
             in_flight_max=in_flight_max,
-            commit_interval_s=commit_interval_ms / 1000,
+            commit_interval_ms=commit_interval_ms,
             dead_letter_producer=dead_letter_producer,
             dead_letter_topic=dead_letter_topic,
         )

@@ -2,7 +2,8 @@
 letters.
 
 ``KafkaConsumer.process`` runs this on the thread that calls it: that thread polls, hands records to worker threads and
-commits; workers only run handlers. A record counts as done when its handler returned (or it was put away as a dead
+commits; workers only run handlers. The asyncio twin (aio/processing.py) does the same with tasks and shares the parts
+that do not wait. A record counts as done when its handler returned (or it was put away as a dead
 letter); what is committed is the end of the unbroken row of done records, so a crash brings back at most what was in
 hand.
 """
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pykclient.errors import DeserializationError, KafkaError, UsageError
 from pykclient.net.transport import Clock
 from pykclient.plugins import RebalanceListener
-from pykclient.types import ConsumerRecord, OffsetAndMetadata, TimestampType, TopicPartition
+from pykclient.types import ConsumerRecord, Headers, OffsetAndMetadata, TimestampType, TopicPartition
 
 if TYPE_CHECKING:
     from pykclient.consumer.consumer import KafkaConsumer
@@ -71,6 +72,72 @@ class ProcessSettings:
             problems.append("on_error='dead_letter' needs dead_letter_producer, a KafkaProducer to send them with")
         if problems:
             raise UsageError("process(): " + "; ".join(problems))
+
+    @classmethod
+    def given(
+        cls, *, retry_backoff_ms: int, retry_backoff_max_ms: int, commit_interval_ms: int, **same: Any
+    ) -> ProcessSettings:
+        """From what users give, which is milliseconds."""
+        return cls(
+            retry_backoff_s=retry_backoff_ms / 1000,
+            retry_backoff_max_s=retry_backoff_max_ms / 1000,
+            commit_interval_s=commit_interval_ms / 1000,
+            **same,
+        )
+
+    @property
+    def lanes(self) -> int:
+        """Queues between the poll and the workers: one of its own for each worker where an order is kept."""
+        return 1 if self.ordering == "none" else self.workers
+
+    def may_retry(self, attempt: int) -> bool:
+        """Whether a handler that failed is called again."""
+        return self.on_error != "raise" and (self.retries is None or attempt < self.retries)
+
+    def pause_s(self, attempt: int) -> float:
+        """Before the next attempt."""
+        return min(self.retry_backoff_s * 2.0 ** min(attempt, 30), self.retry_backoff_max_s)
+
+    def dead_letter(self, record: ConsumerRecord[Any, Any], error: Exception) -> tuple[str, Headers]:
+        """Where a record is put away; its headers say where it came from and why it failed."""
+        reason = f"{type(error).__name__}: {error}".encode(errors="replace")[:1000]
+        return self.dead_letter_topic or f"{record.topic}.dead-letters", [
+            *record.headers,
+            ("dead-letter.topic", record.topic.encode()),
+            ("dead-letter.partition", str(record.partition).encode()),
+            ("dead-letter.offset", str(record.offset).encode()),
+            ("dead-letter.error", reason),
+        ]
+
+    def unreadable(self, error: DeserializationError) -> ConsumerRecord[Any, Any]:
+        """A record no handler can be given, as raw bytes to put away; raises the error where that is not wanted."""
+        topic, partition, offset = error.topic, error.partition, error.offset
+        if self.on_error != "dead_letter" or topic is None or partition is None or offset is None:
+            raise error
+        return ConsumerRecord(
+            topic, partition, offset, -1, TimestampType.CREATE_TIME, error.raw_key, error.raw_value, [], None
+        )
+
+
+class Lanes:
+    """Which queue a record goes to: the same for all that must stay in order."""
+
+    def __init__(self, settings: ProcessSettings) -> None:
+        self._count = settings.lanes
+        self._by_partition = settings.ordering == "partition"
+        self._round_robin = 0
+
+    def of(self, record: ConsumerRecord[Any, Any]) -> int:
+        """The number of the queue."""
+        if self._count == 1:
+            return 0
+        if self._by_partition:
+            return hash((record.topic, record.partition)) % self._count
+        if record.key is None:
+            self._round_robin += 1
+            return self._round_robin % self._count
+        key = record.key if isinstance(record.key, bytes) else repr(record.key).encode()
+        return zlib.crc32(key) % self._count
 
 
 @dataclass(slots=True)
@@ -124,9 +191,10 @@ class ParallelProcessor:
         self._offsets: dict[TopicPartition, FinishedOffsets] = {}
         self._committed: dict[TopicPartition, int] = {}
         self._failure: BaseException | None = None
-        self._round_robin = 0
-        count = 1 if settings.ordering == "none" else settings.workers
-        self._queues: list[SimpleQueue[ConsumerRecord[Any, Any] | None]] = [SimpleQueue() for _ in range(count)]
+        self._lanes = Lanes(settings)
+        self._queues: list[SimpleQueue[ConsumerRecord[Any, Any] | None]] = [
+            SimpleQueue() for _ in range(settings.lanes)
+        ]
 
     # ---- the polling thread ------------------------------------------------------------------------------------------
 
@@ -173,19 +241,14 @@ class ParallelProcessor:
 
     def _skip_unreadable(self, error: DeserializationError) -> None:
         """A record no handler can be given: put its bytes away and step over it, or give up."""
-        topic, partition, offset = error.topic, error.partition, error.offset
-        if self._settings.on_error != "dead_letter" or topic is None or partition is None or offset is None:
-            raise error
-        unread = ConsumerRecord(
-            topic, partition, offset, -1, TimestampType.CREATE_TIME, error.raw_key, error.raw_value, [], None
-        )
+        unread = self._settings.unreadable(error)
         self._put_away(unread, error)
-        tp = TopicPartition(topic, partition)
+        tp = TopicPartition(unread.topic, unread.partition)
         with self._lock:
-            finished = self._offsets.setdefault(tp, FinishedOffsets(offset))
-            finished.begin(offset)
-            finished.finish(offset)
-        self._consumer.seek(tp, offset + 1)
+            finished = self._offsets.setdefault(tp, FinishedOffsets(unread.offset))
+            finished.begin(unread.offset)
+            finished.finish(unread.offset)
+        self._consumer.seek(tp, unread.offset + 1)
 
     def _set_paused(self, full: bool) -> None:
         ours = self._consumer.assignment()
@@ -200,19 +263,7 @@ class ParallelProcessor:
             for record in records:
                 finished.begin(record.offset)
         for record in records:
-            self._queues[self._lane(record)].put(record)
-
-    def _lane(self, record: ConsumerRecord[Any, Any]) -> int:
-        count = len(self._queues)
-        if count == 1:
-            return 0
-        if self._settings.ordering == "partition":
-            return hash((record.topic, record.partition)) % count
-        if record.key is None:
-            self._round_robin += 1
-            return self._round_robin % count
-        key = record.key if isinstance(record.key, bytes) else repr(record.key).encode()
-        return zlib.crc32(key) % count
+            self._queues[self._lanes.of(record)].put(record)
 
     def _in_hand(self) -> int:
         with self._lock:
@@ -294,44 +345,37 @@ class ParallelProcessor:
                 self._handler(record)
                 return True
             except Exception as error:
-                may_retry = settings.on_error != "raise" and (settings.retries is None or attempt < settings.retries)
-                if not may_retry:
+                if not settings.may_retry(attempt):
                     if settings.on_error == "dead_letter":
                         self._put_away(record, error)
                         return True
                     raise
                 if self._stop.is_set():
                     return False
-                pause_s = min(settings.retry_backoff_s * 2.0 ** min(attempt, 30), settings.retry_backoff_max_s)
-                logger.info(
-                    "%s-%d offset %d: handler raised %s; trying again in %.1f s",
-                    record.topic, record.partition, record.offset, type(error).__name__, pause_s,
-                )  # fmt: skip
+                pause_s = settings.pause_s(attempt)
+                log_retry(record, error, pause_s)
                 attempt += 1
                 self._stop.wait(pause_s)
 
     def _put_away(self, record: ConsumerRecord[Any, Any], error: Exception) -> None:
-        """Send the record as it is to the dead-letter topic; its headers say where it came from and why it failed."""
+        """Send the record as it is to the dead-letter topic."""
         producer = self._settings.dead_letter_producer
         assert producer is not None, "checked when made"
-        topic = self._settings.dead_letter_topic or f"{record.topic}.dead-letters"
-        reason = f"{type(error).__name__}: {error}".encode(errors="replace")[:1000]
-        headers = [
-            *record.headers,
-            ("dead-letter.topic", record.topic.encode()),
-            ("dead-letter.partition", str(record.partition).encode()),
-            ("dead-letter.offset", str(record.offset).encode()),
-            ("dead-letter.error", reason),
-        ]
+        topic, headers = self._settings.dead_letter(record, error)
         producer.send(topic, value=record.value, key=record.key, headers=headers).result(60)
-        logger.warning(
-            "%s-%d offset %d: put away in %s (%s)",
-            record.topic,
-            record.partition,
-            record.offset,
-            topic,
-            type(error).__name__,
-        )
+        log_put_away(record, error, topic)
+
+
+def log_retry(record: ConsumerRecord[Any, Any], error: Exception, pause_s: float) -> None:
+    """A handler failed and is called again."""
+    where = (record.topic, record.partition, record.offset)
+    logger.info("%s-%d offset %d: handler raised %s; trying again in %.1f s", *where, type(error).__name__, pause_s)
+
+
+def log_put_away(record: ConsumerRecord[Any, Any], error: Exception, topic: str) -> None:
+    """A record is a dead letter now."""
+    where = (record.topic, record.partition, record.offset)
+    logger.warning("%s-%d offset %d: put away in %s (%s)", *where, topic, type(error).__name__)
 
 
 class RevokeFirst:
@@ -356,4 +400,4 @@ class RevokeFirst:
         return self._inner.on_partitions_lost(partitions) if self._inner is not None else None
 
 
-__all__ = ["FinishedOffsets", "ParallelProcessor", "ProcessSettings", "RevokeFirst"]
+__all__ = ["FinishedOffsets", "Lanes", "ParallelProcessor", "ProcessSettings", "RevokeFirst"]

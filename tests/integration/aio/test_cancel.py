@@ -206,7 +206,7 @@ ADMIN: dict[str, Call] = {
 
 def test_every_await_of_a_consumer_can_be_cancelled(cluster: EmbeddedCluster, topic: str, run: Run) -> None:
     pytest.importorskip("pyarrow")
-    covers(AsyncKafkaConsumer, CONSUMER, {"close", "stop"})
+    covers(AsyncKafkaConsumer, CONSUMER, {"close", "stop", "process"})  # process: test_processing.py
 
     async def test() -> None:
         async with AsyncKafkaProducer(bootstrap_servers=cluster.bootstrap_servers) as producer:
