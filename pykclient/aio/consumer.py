@@ -20,7 +20,7 @@ from pykclient.client.engine import Completion, Operation, wait
 from pykclient.consumer.core import CommitCallback, ConsumerCore, OffsetsGiven
 from pykclient.consumer.fetched import FetchedPart
 from pykclient.consumer.offsets import OutOfRange
-from pykclient.consumer.parallel import DeadLetterProducer, ProcessSettings
+from pykclient.consumer.parallel import DeadLetterProducer, ProcessSettings, never
 from pykclient.consumer.records import PolledRecords
 from pykclient.consumer.subscription import EARLIEST, LATEST, PartitionState, SubscriptionKind
 from pykclient.errors import ClientClosed, KafkaError, KafkaTimeoutError, MaxPollExceeded
@@ -288,7 +288,7 @@ class AsyncKafkaConsumer:
         commit_interval_ms: int = 1000,
         dead_letter_producer: DeadLetterProducer | None = None,
         dead_letter_topic: str | None = None,
-        stop: Callable[[], bool] = lambda: False,
+        stop: Callable[[], bool] = never,
     ) -> None:
         """Run ``await handler(record)`` in ``workers`` tasks until ``stop()``, otherwise as KafkaConsumer.process.
 

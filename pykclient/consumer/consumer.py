@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from pykclient.client.engine import Operation
 from pykclient.consumer.core import CommitCallback, ConsumerCore, OffsetsGiven
 from pykclient.consumer.offsets import OutOfRange
-from pykclient.consumer.parallel import DeadLetterProducer, ParallelProcessor, ProcessSettings, RevokeFirst
+from pykclient.consumer.parallel import DeadLetterProducer, ParallelProcessor, ProcessSettings, RevokeFirst, never
 from pykclient.consumer.records import PolledRecords
 from pykclient.consumer.subscription import EARLIEST, LATEST
 from pykclient.errors import ClientClosed, KafkaError, KafkaTimeoutError, MaxPollExceeded
@@ -205,7 +205,7 @@ class KafkaConsumer:
         commit_interval_ms: int = 1000,
         dead_letter_producer: DeadLetterProducer | None = None,
         dead_letter_topic: str | None = None,
-        stop: Callable[[], bool] = lambda: False,
+        stop: Callable[[], bool] = never,
     ) -> None:
         """Run ``handler(record)`` on ``workers`` threads until ``stop()``; blocks. See docs/consumer.md.
 

@@ -36,6 +36,11 @@ POLL_S = 0.05
 Handler = Callable[[ConsumerRecord[Any, Any]], Any]
 
 
+def never() -> bool:
+    """Go on until something fails or ends the consumer."""
+    return False
+
+
 class DeadLetterProducer(Protocol):
     """What is needed of a producer: a KafkaProducer is one."""
 
@@ -400,4 +405,4 @@ class RevokeFirst:
         return self._inner.on_partitions_lost(partitions) if self._inner is not None else None
 
 
-__all__ = ["FinishedOffsets", "Lanes", "ParallelProcessor", "ProcessSettings", "RevokeFirst"]
+__all__ = ["FinishedOffsets", "Lanes", "ParallelProcessor", "ProcessSettings", "RevokeFirst", "never"]
