@@ -20,7 +20,7 @@ from pykclient.client.engine import Completion, Operation, wait
 from pykclient.consumer.core import CommitCallback, ConsumerCore, OffsetsGiven
 from pykclient.consumer.fetched import FetchedPart
 from pykclient.consumer.offsets import OutOfRange
-from pykclient.consumer.parallel import DeadLetterProducer, ProcessSettings, never
+from pykclient.consumer.parallel import DeadLetterProducer, ProcessSettings, never, processed_by
 from pykclient.consumer.records import PolledRecords
 from pykclient.consumer.subscription import EARLIEST, LATEST, PartitionState, SubscriptionKind
 from pykclient.errors import ClientClosed, KafkaError, KafkaTimeoutError, MaxPollExceeded
@@ -313,15 +313,8 @@ class AsyncKafkaConsumer:
         await self._begin()
         patience_s = core.config.max_poll_interval_ms / 1000 / 2
         processor = AsyncProcessor(self, handler, settings, core.clock, patience_s, core.config.max_poll_records)
-        before = core.group.listener
-        core.group.listener = AsyncRevokeFirst(processor, before)
-        core.auto_commit.suspended = True
-        try:
+        with processed_by(core, AsyncRevokeFirst(processor, core.group.listener)):
             await processor.run(stop)
-        finally:
-            # Closed in the middle of it: nobody knows any more what is done, so the last commit was process()'s own.
-            core.auto_commit.suspended = core.closed or core.close_wanted
-            core.group.listener = before
 
     def __aiter__(self) -> AsyncIterator[ConsumerRecord[Any, Any]]:
         """Record by record, for ever; ends when the consumer is closed."""

@@ -14,11 +14,11 @@ import logging
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
-from pykclient.consumer.parallel import POLL_S, FinishedOffsets, Lanes, ProcessSettings, log_put_away, log_retry
+from pykclient.consumer.parallel import POLL_S, Lanes, ProcessSettings, Progress, log_put_away, log_retry, tell
 from pykclient.errors import DeserializationError, KafkaError, UsageError
 from pykclient.net.transport import Clock
 from pykclient.plugins import RebalanceListener
-from pykclient.types import ConsumerRecord, OffsetAndMetadata, TopicPartition
+from pykclient.types import ConsumerRecord, TopicPartition
 
 if TYPE_CHECKING:
     from pykclient.aio.consumer import AsyncKafkaConsumer
@@ -46,8 +46,7 @@ class AsyncProcessor:
         self._records_max = records_max
         self._stop = asyncio.Event()
         self._changed = asyncio.Event()
-        self._offsets: dict[TopicPartition, FinishedOffsets] = {}
-        self._committed: dict[TopicPartition, int] = {}
+        self._progress = Progress()
         self._failure: BaseException | None = None
         self._lanes = Lanes(settings)
         self._queues: list[asyncio.Queue[ConsumerRecord[Any, Any] | None]] = [
@@ -81,7 +80,7 @@ class AsyncProcessor:
     async def _loop(self, stop: Callable[[], bool]) -> None:
         commit_at = self._clock.now() + self._settings.commit_interval_s
         while self._failure is None and not stop():
-            room = self._settings.in_flight_max - sum(finished.in_hand for finished in self._offsets.values())
+            room = self._settings.in_flight_max - self._progress.in_hand()
             # Paused, poll returns no records but keeps this member alive and lets rebalances through.
             self._set_paused(room <= 0)
             try:
@@ -98,9 +97,8 @@ class AsyncProcessor:
         unread = self._settings.unreadable(error)
         await self._put_away(unread, error)
         tp = TopicPartition(unread.topic, unread.partition)
-        finished = self._offsets.setdefault(tp, FinishedOffsets(unread.offset))
-        finished.begin(unread.offset)
-        finished.finish(unread.offset)
+        self._progress.begin(tp, [unread])
+        self._progress.finish(unread)
         self._consumer.seek(tp, unread.offset + 1)
 
     def _set_paused(self, full: bool) -> None:
@@ -111,28 +109,26 @@ class AsyncProcessor:
             self._consumer.resume(self._consumer.paused() & ours)
 
     def _begin(self, tp: TopicPartition, records: list[ConsumerRecord[Any, Any]]) -> None:
-        finished = self._offsets.setdefault(tp, FinishedOffsets(records[0].offset))
+        self._progress.begin(tp, records)
         for record in records:
-            finished.begin(record.offset)
             self._queues[self._lanes.of(record)].put_nowait(record)
 
     async def _commit(self) -> None:
-        offsets = {tp: f.committable for tp, f in self._offsets.items() if self._committed.get(tp) != f.committable}
+        offsets = self._progress.to_commit()
         if not offsets:
             return
         try:
-            await self._consumer.commit({tp: OffsetAndMetadata(offset) for tp, offset in offsets.items()})
-            self._committed.update(offsets)
+            await self._consumer.commit(offsets)
+            self._progress.committed(offsets)
         except KafkaError as error:
             # The group moved on, or the consumer is closed: what is not committed comes again.
             logger.warning("process(): commit failed: %s", error)
 
     def _step_back(self) -> None:
         """What was polled and not finished comes again, and no automatic commit may run ahead of it."""
-        for tp, finished in self._offsets.items():
-            if finished.in_hand:
-                with contextlib.suppress(UsageError):  # no longer ours, or closed
-                    self._consumer.seek(tp, finished.committable)
+        for tp, offset in self._progress.unfinished().items():
+            with contextlib.suppress(UsageError):  # no longer ours, or closed
+                self._consumer.seek(tp, offset)
 
     # ---- rebalances --------------------------------------------------------------------------------------------------
 
@@ -141,7 +137,7 @@ class AsyncProcessor:
         deadline = self._clock.now() + self._patience_s
         while self._failure is None and not self._stop.is_set():
             left = deadline - self._clock.now()
-            if left <= 0 or not any(self._offsets[tp].in_hand for tp in partitions if tp in self._offsets):
+            if left <= 0 or not self._progress.in_hand(partitions):
                 break
             self._changed.clear()
             with contextlib.suppress(asyncio.TimeoutError):
@@ -151,16 +147,13 @@ class AsyncProcessor:
 
     def lost(self, partitions: Collection[TopicPartition]) -> None:
         """Partitions are gone already."""
-        for tp in partitions:
-            self._offsets.pop(tp, None)
-            self._committed.pop(tp, None)
+        self._progress.forget(partitions)
 
     # ---- workers -----------------------------------------------------------------------------------------------------
 
     async def _work(self, queue: asyncio.Queue[ConsumerRecord[Any, Any] | None]) -> None:
         while (record := await queue.get()) is not None:
-            tp = TopicPartition(record.topic, record.partition)
-            if self._stop.is_set() or self._failure is not None or tp not in self._offsets:
+            if self._stop.is_set() or self._failure is not None or not self._progress.ours(record):
                 continue
             try:
                 done = await self._handle(record)
@@ -170,9 +163,8 @@ class AsyncProcessor:
                 self._failure = self._failure or error
                 self._changed.set()
                 continue
-            finished = self._offsets.get(tp)
-            if finished is not None and done:
-                finished.finish(record.offset)
+            if done:
+                self._progress.finish(record)
             self._changed.set()
 
     async def _handle(self, record: ConsumerRecord[Any, Any]) -> bool:
@@ -229,8 +221,7 @@ class AsyncRevokeFirst:
         await self._tell("on_partitions_lost", partitions)
 
     async def _tell(self, name: str, partitions: Collection[TopicPartition]) -> None:
-        listener = getattr(self._inner, name, None)
-        result = listener(partitions) if listener is not None else None
+        result = tell(self._inner, name, partitions)
         if inspect.isawaitable(result):
             await result
 

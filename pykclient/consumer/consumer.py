@@ -18,7 +18,14 @@ from typing import Any, TypeVar
 from pykclient.client.engine import Operation
 from pykclient.consumer.core import CommitCallback, ConsumerCore, OffsetsGiven
 from pykclient.consumer.offsets import OutOfRange
-from pykclient.consumer.parallel import DeadLetterProducer, ParallelProcessor, ProcessSettings, RevokeFirst, never
+from pykclient.consumer.parallel import (
+    DeadLetterProducer,
+    ParallelProcessor,
+    ProcessSettings,
+    RevokeFirst,
+    never,
+    processed_by,
+)
 from pykclient.consumer.records import PolledRecords
 from pykclient.consumer.subscription import EARLIEST, LATEST
 from pykclient.errors import ClientClosed, KafkaError, KafkaTimeoutError, MaxPollExceeded
@@ -229,15 +236,8 @@ class KafkaConsumer:
         core.require_group("process()")
         patience_s = core.config.max_poll_interval_ms / 1000 / 2
         processor = ParallelProcessor(self, handler, settings, core.clock, patience_s, core.config.max_poll_records)
-        before = core.group.listener
-        core.group.listener = RevokeFirst(processor, before)
-        core.auto_commit.suspended = True
-        try:
+        with processed_by(core, RevokeFirst(processor, core.group.listener)):
             processor.run(stop)
-        finally:
-            # Closed in the middle of it: nobody knows any more what is done, so the last commit was process()'s own.
-            core.auto_commit.suspended = core.closed or core.close_wanted
-            core.group.listener = before
 
     # ---- positions ---------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ import heapq
 import logging
 import threading
 import zlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
@@ -27,6 +27,7 @@ from pykclient.types import ConsumerRecord, Headers, OffsetAndMetadata, Timestam
 
 if TYPE_CHECKING:
     from pykclient.consumer.consumer import KafkaConsumer
+    from pykclient.consumer.core import ConsumerCore
 
 logger = logging.getLogger(__name__)
 
@@ -172,6 +173,56 @@ class FinishedOffsets:
         return len(self._open)
 
 
+class Progress:
+    """What of each partition is in hand, done and committed. Has no lock: the blocking face has one around it."""
+
+    def __init__(self) -> None:
+        self._offsets: dict[TopicPartition, FinishedOffsets] = {}
+        self._committed: dict[TopicPartition, int] = {}
+
+    def begin(self, tp: TopicPartition, records: list[ConsumerRecord[Any, Any]]) -> None:
+        """These were handed to workers."""
+        finished = self._offsets.setdefault(tp, FinishedOffsets(records[0].offset))
+        for record in records:
+            finished.begin(record.offset)
+
+    def finish(self, record: ConsumerRecord[Any, Any]) -> None:
+        """Its handler is done; too late for a partition that is gone."""
+        finished = self._offsets.get(TopicPartition(record.topic, record.partition))
+        if finished is not None:
+            finished.finish(record.offset)
+
+    def ours(self, record: ConsumerRecord[Any, Any]) -> bool:
+        """Whether its partition is still here."""
+        return TopicPartition(record.topic, record.partition) in self._offsets
+
+    def in_hand(self, partitions: Collection[TopicPartition] | None = None) -> int:
+        """Records not done yet, of these partitions or of all."""
+        return sum(f.in_hand for tp, f in self._offsets.items() if partitions is None or tp in partitions)
+
+    def to_commit(self) -> dict[TopicPartition, OffsetAndMetadata]:
+        """The ends of the unbroken rows of done records, where they have moved since the last commit."""
+        return {
+            tp: OffsetAndMetadata(finished.committable)
+            for tp, finished in self._offsets.items()
+            if self._committed.get(tp) != finished.committable
+        }
+
+    def committed(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        """A commit succeeded."""
+        self._committed.update((tp, committed.offset) for tp, committed in offsets.items())
+
+    def unfinished(self) -> dict[TopicPartition, int]:
+        """The first record not done of each partition that has any."""
+        return {tp: finished.committable for tp, finished in self._offsets.items() if finished.in_hand}
+
+    def forget(self, partitions: Collection[TopicPartition]) -> None:
+        """They are no longer ours."""
+        for tp in partitions:
+            self._offsets.pop(tp, None)
+            self._committed.pop(tp, None)
+
+
 class ParallelProcessor:
     """One run of ``process``."""
 
@@ -193,8 +244,7 @@ class ParallelProcessor:
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._stop = threading.Event()
-        self._offsets: dict[TopicPartition, FinishedOffsets] = {}
-        self._committed: dict[TopicPartition, int] = {}
+        self._progress = Progress()
         self._failure: BaseException | None = None
         self._lanes = Lanes(settings)
         self._queues: list[SimpleQueue[ConsumerRecord[Any, Any] | None]] = [
@@ -232,7 +282,8 @@ class ParallelProcessor:
         clock = self._clock
         commit_at = clock.now() + self._settings.commit_interval_s
         while self._failure is None and not stop():
-            room = self._settings.in_flight_max - self._in_hand()
+            with self._lock:
+                room = self._settings.in_flight_max - self._progress.in_hand()
             # Paused, poll returns no records but keeps this member alive and lets rebalances through.
             self._set_paused(room <= 0)
             try:
@@ -250,9 +301,8 @@ class ParallelProcessor:
         self._put_away(unread, error)
         tp = TopicPartition(unread.topic, unread.partition)
         with self._lock:
-            finished = self._offsets.setdefault(tp, FinishedOffsets(unread.offset))
-            finished.begin(unread.offset)
-            finished.finish(unread.offset)
+            self._progress.begin(tp, [unread])
+            self._progress.finish(unread)
         self._consumer.seek(tp, unread.offset + 1)
 
     def _set_paused(self, full: bool) -> None:
@@ -264,24 +314,19 @@ class ParallelProcessor:
 
     def _begin(self, tp: TopicPartition, records: list[ConsumerRecord[Any, Any]]) -> None:
         with self._lock:
-            finished = self._offsets.setdefault(tp, FinishedOffsets(records[0].offset))
-            for record in records:
-                finished.begin(record.offset)
+            self._progress.begin(tp, records)
         for record in records:
             self._queues[self._lanes.of(record)].put(record)
 
-    def _in_hand(self) -> int:
-        with self._lock:
-            return sum(finished.in_hand for finished in self._offsets.values())
-
     def _commit(self) -> None:
         with self._lock:
-            offsets = {tp: f.committable for tp, f in self._offsets.items() if self._committed.get(tp) != f.committable}
+            offsets = self._progress.to_commit()
         if not offsets:
             return
         try:
-            self._consumer.commit({tp: OffsetAndMetadata(offset) for tp, offset in offsets.items()})
-            self._committed.update(offsets)
+            self._consumer.commit(offsets)
+            with self._lock:
+                self._progress.committed(offsets)
         except KafkaError as error:
             # The group moved on: what is not committed comes again, to us or to the next owner.
             logger.warning("process(): commit failed: %s", error)
@@ -289,7 +334,7 @@ class ParallelProcessor:
     def _step_back(self) -> None:
         """What was polled and not finished comes again, and no automatic commit may run ahead of it."""
         with self._lock:
-            unfinished = {tp: finished.committable for tp, finished in self._offsets.items() if finished.in_hand}
+            unfinished = self._progress.unfinished()
         for tp, offset in unfinished.items():
             with contextlib.suppress(UsageError):  # no longer ours, or closed
                 self._consumer.seek(tp, offset)
@@ -303,7 +348,7 @@ class ParallelProcessor:
                 lambda: (
                     self._failure is not None
                     or self._stop.is_set()  # closed by another thread: what waits for a worker is not begun any more
-                    or not any(self._offsets[tp].in_hand for tp in partitions if tp in self._offsets)
+                    or not self._progress.in_hand(partitions)
                 ),
                 self._patience_s,
             )
@@ -313,9 +358,7 @@ class ParallelProcessor:
     def lost(self, partitions: Collection[TopicPartition]) -> None:
         """Partitions are gone already."""
         with self._lock:
-            for tp in partitions:
-                self._offsets.pop(tp, None)
-                self._committed.pop(tp, None)
+            self._progress.forget(partitions)
 
     # ---- workers -----------------------------------------------------------------------------------------------------
 
@@ -332,14 +375,13 @@ class ParallelProcessor:
                     self._changed.notify_all()
                 continue
             with self._changed:
-                finished = self._offsets.get(TopicPartition(record.topic, record.partition))
-                if finished is not None and done:
-                    finished.finish(record.offset)
+                if done:
+                    self._progress.finish(record)
                 self._changed.notify_all()
 
     def _ours(self, record: ConsumerRecord[Any, Any]) -> bool:
         with self._lock:
-            return TopicPartition(record.topic, record.partition) in self._offsets
+            return self._progress.ours(record)
 
     def _handle(self, record: ConsumerRecord[Any, Any]) -> bool:
         """Whether it is done; not when we stop between two attempts: it comes again, to whoever reads next."""
@@ -393,16 +435,45 @@ class RevokeFirst:
     def on_partitions_revoked(self, partitions: Collection[TopicPartition]) -> Any:
         """Finish, commit, pass on."""
         self._processor.revoked(partitions)
-        return self._inner.on_partitions_revoked(partitions) if self._inner is not None else None
+        return tell(self._inner, "on_partitions_revoked", partitions)
 
     def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> Any:
         """Pass on."""
-        return self._inner.on_partitions_assigned(partitions) if self._inner is not None else None
+        return tell(self._inner, "on_partitions_assigned", partitions)
 
     def on_partitions_lost(self, partitions: Collection[TopicPartition]) -> Any:
         """Forget, pass on."""
         self._processor.lost(partitions)
-        return self._inner.on_partitions_lost(partitions) if self._inner is not None else None
+        return tell(self._inner, "on_partitions_lost", partitions)
 
 
-__all__ = ["FinishedOffsets", "Lanes", "ParallelProcessor", "ProcessSettings", "RevokeFirst", "never"]
+@contextlib.contextmanager
+def processed_by(core: ConsumerCore, listener: RebalanceListener) -> Iterator[None]:
+    """While process() runs: it commits by itself, and hears of rebalances first."""
+    before = core.group.listener
+    core.group.listener = listener
+    core.auto_commit.suspended = True
+    try:
+        yield
+    finally:
+        # Closed in the middle of it: nobody knows any more what is done, so the last commit was process()'s own.
+        core.auto_commit.suspended = core.closed or core.close_wanted
+        core.group.listener = before
+
+
+def tell(listener: RebalanceListener | None, name: str, partitions: Collection[TopicPartition]) -> Any:
+    """Call the user's listener, which may lack what it does not need."""
+    method = getattr(listener, name, None)
+    return method(partitions) if method is not None else None
+
+
+__all__ = [
+    "FinishedOffsets",
+    "Lanes",
+    "ParallelProcessor",
+    "ProcessSettings",
+    "Progress",
+    "RevokeFirst",
+    "never",
+    "processed_by",
+]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykclient.consumer.parallel import FinishedOffsets, ParallelProcessor, ProcessSettings
+from pykclient.consumer.parallel import FinishedOffsets, ParallelProcessor, ProcessSettings, tell
 from pykclient.consumer.records import PolledRecords
 from pykclient.errors import DeserializationError, UsageError
 from pykclient.types import ConsumerRecord, OffsetAndMetadata, TimestampType, TopicPartition
@@ -271,3 +271,14 @@ def test_no_more_than_the_limit_is_in_hand() -> None:
 def test_settings_that_make_no_sense_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"process\(\)"):
         settings(**changes)
+
+
+def test_a_listener_may_lack_what_it_does_not_need() -> None:
+    class OnlyRevoked:
+        def on_partitions_revoked(self, partitions: Any) -> str:
+            return f"{len(partitions)} gone"
+
+    listener: Any = OnlyRevoked()
+    assert tell(listener, "on_partitions_revoked", [TopicPartition("t", 0)]) == "1 gone"
+    assert tell(listener, "on_partitions_lost", [TopicPartition("t", 0)]) is None
+    assert tell(None, "on_partitions_assigned", []) is None
