@@ -24,7 +24,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from benchmarks.spark_naive import naive_source
+from benchmarks.spark_naive import naive_source, rows_in_memory
 from pykclient import KafkaAdminClient, KafkaProducer
 from pykclient.admin import NewTopic
 from pykclient.testing.real_kafka import RealKafka
@@ -99,36 +99,41 @@ def fill(servers: str, topic: str, rows: int) -> None:
             producer.send_arrow(topic, table).result(60)
 
 
-def contenders(spark: Any, servers: str, topic: str, rows: Any) -> dict[str, Once]:
-    """Reads into nothing, and writes of rows that are cached."""
-    base = {"kafka.bootstrap.servers": servers}
+def readers(spark: Any, servers: str, topic: str) -> dict[str, Once]:
+    """Reads into nothing."""
 
     def read(source: str, **options: str) -> Once:
         def once() -> None:
-            frame = spark.read.format(source).options(**base, subscribe=topic, **options).load()
-            frame.write.format("noop").mode("overwrite").save()
+            named = {"kafka.bootstrap.servers": servers, "subscribe": topic, **options}
+            spark.read.format(source).options(**named).load().write.format("noop").mode("overwrite").save()
 
         return once
 
-    def write(sink: str, **options: str) -> Once:
-        return lambda: rows.write.format(sink).mode("append").options(**base, topic=topic + "-out", **options).save()
-
-    exactly = {"exactlyOnce": "true", "transactionalIdPrefix": f"bench-{topic}"}
     found = {"read, pykclient": read("pykclient")}
     if jars():
         found["read, Spark's connector"] = read("kafka")
         found["read, Spark's connector, tuned"] = read("kafka", **TUNED_READ)
     found["read, pykclient, minPartitions=6"] = read("pykclient", minPartitions="6")
     found["read, pykclient, value only"] = read("pykclient", columns="value")
-    if (naive := naive_source()) is not None:
-        spark.dataSource.register(naive)
+    if naive_source() is not None:
         found["read, plain source with confluent-kafka"] = read("naive")
-    found["write, pykclient"] = write("pykclient")
+    return found
+
+
+def writers(servers: str, topic: str, rows: Any) -> dict[str, Once]:
+    """Writes of rows that are cached."""
+
+    def write(sink: str, **options: str) -> Once:
+        named = {"kafka.bootstrap.servers": servers, "topic": topic, **options}
+        return lambda: rows.write.format(sink).mode("append").options(**named).save()
+
+    found = {"write, pykclient": write("pykclient")}
     if jars():
         found["write, Spark's connector"] = write("kafka")
         found["write, Spark's connector, tuned"] = write("kafka", **TUNED_WRITE)
+    exactly = {"exactlyOnce": "true", "transactionalIdPrefix": f"bench-{topic}"}
     found["write, pykclient, exactlyOnce"] = write("pykclient", **exactly)
-    if naive is not None:
+    if naive_source() is not None:
         found["write, plain sink with confluent-kafka"] = write("naive")
     return found
 
@@ -147,13 +152,14 @@ def forget(servers: str, topic: str) -> None:
 
 
 def interleaved(every: dict[str, Once], tree: Tree, repeats: int, after: Once) -> Runs:
+    """Each turn begins with another one: what the one before leaves behind (dirty pages, garbage) hits all alike."""
     taken: Runs = {name: [] for name in every}
+    names = list(every)
     for turn in range(repeats + 1):
-        for name, once in every.items():
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
             with measured(tree, taken[name] if turn else []):  # the first turn warms up
-                once()
-            if name.startswith("write"):
-                after()
+                every[name]()
+            after()
             print(f"  {turn}/{repeats} {name}", file=sys.stderr, flush=True)
     return taken
 
@@ -188,6 +194,8 @@ def stream_table(spark: Any, servers: str, topic: str, rows_per_batch: int, batc
             "Spark's connector -> Spark's connector": ("kafka", "kafka", {}),
             "pykclient -> Spark's connector, tuned": ("pykclient", "kafka", TUNED_WRITE),
         }
+    if rows_per_batch <= 1000:  # else it is not the fixed costs that count
+        pairs["a Python source with rows in memory -> noop"] = ("rows-in-memory", "noop", {})
     taken: dict[str, list[Any]] = {name: [] for name in pairs}
     for _ in range(repeats):
         for name, (source, sink, options) in pairs.items():
@@ -249,15 +257,19 @@ def main() -> None:
     ]
     with RealKafka() as kafka:
         servers, spark = kafka.bootstrap_servers, session()
+        for plain in (naive_source(), rows_in_memory()):
+            if plain is not None:
+                spark.dataSource.register(plain)
         tree = Tree(spark.sparkContext._gateway.proc.pid)
         for rows in arguments.rows:
             topic = f"bench-{rows}"
             fill(servers, topic, rows)
+            taken = interleaved(readers(spark, servers, topic), tree, arguments.repeats, lambda: None)
             source = spark.read.format("pykclient").options(**{"kafka.bootstrap.servers": servers, "subscribe": topic})
             cached = source.load().select("key", "value").cache()
             assert cached.count() == rows
-            every = contenders(spark, servers, topic, cached)
-            taken = interleaved(every, tree, arguments.repeats, functools.partial(forget, servers, topic + "-out"))
+            clean = functools.partial(forget, servers, topic + "-out")
+            taken |= interleaved(writers(servers, topic + "-out", cached), tree, arguments.repeats, clean)
             sections.append(f"{rows:,} rows:\n\n{table(rows, taken)}")
             print(sections[-1], flush=True)
             cached.unpersist()

@@ -1,4 +1,5 @@
-"""What one would write first: a Spark source and sink over confluent-kafka, a row at a time. Only to compare with."""
+"""What one would write first: a Spark source and sink over confluent-kafka, a row at a time; and a source that has its
+rows in memory, which is what any Python source costs at least. Only to compare with."""
 
 from __future__ import annotations
 
@@ -90,3 +91,45 @@ def naive_source() -> Any:
             return Writer(self.options)
 
     return Naive
+
+
+def rows_in_memory() -> Any:
+    """The data source ``rows-in-memory``: a stream of 3,000 rows, ``maxOffsetsPerTrigger`` a batch, in three tasks."""
+    import pyarrow as pa
+    from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+    from pyspark.sql.streaming.datasource import ReadMaxRows, SupportsTriggerAvailableNow
+
+    class Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+        def __init__(self, rows: int) -> None:
+            self.rows = rows
+
+        def initialOffset(self) -> dict[str, int]:
+            return {"offset": 0}
+
+        def getDefaultReadLimit(self) -> Any:
+            return ReadMaxRows(self.rows)
+
+        def prepareForTriggerAvailableNow(self) -> None:
+            pass
+
+        def latestOffset(self, start: dict[str, int], limit: Any) -> dict[str, int]:
+            return {"offset": min(3000, start["offset"] + self.rows)}
+
+        def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[Any]:
+            return [InputPartition((end["offset"] - start["offset"]) // 3) for _ in range(3)]
+
+        def read(self, partition: Any) -> Iterator[Any]:
+            yield pa.RecordBatch.from_pydict({"key": [b"k"] * partition.value, "value": [b"v" * 100] * partition.value})
+
+    class InMemory(DataSource):
+        @classmethod
+        def name(cls) -> str:
+            return "rows-in-memory"
+
+        def schema(self) -> str:
+            return "key binary, value binary"
+
+        def streamReader(self, schema: Any) -> Any:
+            return Reader(int(self.options["maxOffsetsPerTrigger"]))
+
+    return InMemory

@@ -42,13 +42,14 @@ def read_range(options: SourceOptions, wanted: OffsetRange, schema: Any) -> Iter
                 yield from arrow.as_batches(held, schema)
                 held = []
         yield from arrow.as_batches(held, schema)
-        consumer.assign([])  # nothing more is fetched while it waits for its next task
+        _put_away(consumer, TopicPartition(wanted.topic, wanted.partition), wanted.end)
 
 
 def _tables(consumer: KafkaConsumer, options: SourceOptions, wanted: OffsetRange, headers: bool) -> Iterator[Any]:
     tp = TopicPartition(wanted.topic, wanted.partition)
     position, until = wanted.start, {tp: wanted.end}
     consumer.assign([tp])
+    consumer.resume([tp])
     consumer.seek(tp, position)
     deadline = time.monotonic() + options.poll_timeout_s
     while position < wanted.end:
@@ -75,6 +76,13 @@ def _tables(consumer: KafkaConsumer, options: SourceOptions, wanted: OffsetRange
                 partition=tp.partition,
                 offset=position,
             )
+
+
+def _put_away(consumer: KafkaConsumer, tp: TopicPartition, end: int) -> None:
+    """Fetch and keep nothing until the next task. It stays assigned: the next one will be of this topic, and should not
+    have to ask who leads it."""
+    consumer.pause([tp])
+    consumer.seek(tp, end)
 
 
 def _reached(consumer: KafkaConsumer, tp: TopicPartition, table: Any, position: int) -> int:

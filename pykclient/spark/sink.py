@@ -20,6 +20,7 @@ from pykclient.spark.clients import borrowed_producer
 from pykclient.spark.decision_log import Batch, DecisionLog, Rows, marker_text
 from pykclient.spark.decisions import Decisions, Plan, Prepared, Role
 from pykclient.spark.options import SinkOptions
+from pykclient.spark.worker import InWorker
 from pykclient.types import OffsetAndMetadata
 
 _TEXT = (api.StringType, api.BinaryType)
@@ -95,6 +96,7 @@ def write_rows(options: SinkOptions, layout: Layout, batches: Iterator[Any]) -> 
                 sent += send_rows(producer, options, layout, batch)
             while len(sent) > 1 and sent[0].done():
                 count += sent.pop(0).result(0).row_count  # a failure shows now, not after all rows
+        producer.flush()  # no more rows will come: nothing to linger for
         for each in sent:
             count += each.result().row_count
     return count
@@ -164,7 +166,7 @@ def _prepared(messages: list[Written | None]) -> list[Prepared]:
     return [each.prepared for each in messages if each is not None and each.prepared is not None]
 
 
-class BatchWriter(api.DataSourceArrowWriter):  # type: ignore[misc]
+class BatchWriter(InWorker, api.DataSourceArrowWriter):  # type: ignore[misc]
     """For ``df.write``."""
 
     def __init__(self, options: SinkOptions, schema: Any, *, overwrite: bool) -> None:
@@ -195,7 +197,7 @@ class BatchWriter(api.DataSourceArrowWriter):  # type: ignore[misc]
             self._decisions.abort(_prepared(messages))
 
 
-class StreamWriter(api.DataSourceStreamArrowWriter):  # type: ignore[misc]
+class StreamWriter(InWorker, api.DataSourceStreamArrowWriter):  # type: ignore[misc]
     """For ``df.writeStream``. Spark makes one to plan a batch, which it pickles for the tasks, and another one to
     commit or abort it: what the two must agree on goes with the tasks' messages."""
 

@@ -36,14 +36,19 @@ from pykclient.spark.options import (
 from pykclient.spark.reading import read_range, report_loss
 from pykclient.spark.sink import BatchWriter, StreamWriter
 from pykclient.spark.view import KafkaView
+from pykclient.spark.worker import InWorker, do_not_wait
 
 logger = logging.getLogger(__name__)
 
 
-class KafkaDataSource(api.DataSource):  # type: ignore[misc]
+class KafkaDataSource(InWorker, api.DataSource):  # type: ignore[misc]
     """Reads from and writes to Kafka. Options, columns and offsets are those of Spark's own ``kafka`` format."""
 
     options: dict[str, str]
+
+    def __init__(self, options: dict[str, str]) -> None:
+        super().__init__(options)
+        do_not_wait()  # some workers of Spark's make it themselves
 
     @classmethod
     def name(cls) -> str:
@@ -98,7 +103,7 @@ def _pieces(options: SourceOptions, start: Offsets, end: Offsets) -> list[Piece]
     return [Piece(each) for each in ranges]
 
 
-class KafkaBatchReader(api.DataSourceReader):  # type: ignore[misc]
+class KafkaBatchReader(InWorker, api.DataSourceReader):  # type: ignore[misc]
     """A fixed range of offsets, planned once per DataFrame."""
 
     def __init__(self, options: SourceOptions, schema: Any) -> None:
@@ -128,7 +133,7 @@ def _read(options: SourceOptions, partition: Piece, schema: Any) -> Iterator[Any
         yield from read_range(options, partition.wanted, api.arrow_schema(schema))
 
 
-class _StreamReader(api.DataSourceStreamReader):  # type: ignore[misc]
+class _StreamReader(InWorker, api.DataSourceStreamReader):  # type: ignore[misc]
     """The parts that do not depend on the version of Spark."""
 
     def __init__(self, options: SourceOptions, schema: Any) -> None:
