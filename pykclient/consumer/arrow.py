@@ -154,8 +154,7 @@ class TableBuilder:
                 self._closed.add(tp)  # sought or revoked while we decoded: these rows are not ours to give
                 return 0
             if decoded is None:
-                state.buffered.popleft().release()
-                self.buffer.on_room()
+                self.buffer.drop_first(state)
                 return 0
             next_offset, epoch, advance = decoded
             keep = min(left, self._before_end(tp, rows))

@@ -100,6 +100,9 @@ class FetchBuffer:
         """Where the user means to stop for now; nothing is fetched ahead beyond it."""
         self.on_room: Callable[[], None] = lambda: None
         """Called when a partition has room to be fetched again."""
+        self.full = False
+        """Whether something was not fetched for want of room. Else nobody needs to hear of room: a turn of the reactor
+        for each little answer costs more than the answer."""
 
     def wake(self, *, attention: bool = False) -> None:
         """There is something to take or to look at. Any thread."""
@@ -208,10 +211,15 @@ class FetchBuffer:
             if state.version != version or self.subscription.partitions.get(state.topic_partition) is not state:
                 return 0  # sought or revoked while we decoded: these records are not ours to give
             if decoded is None:
-                state.buffered.popleft().release()
-                self.on_room()
+                self.drop_first(state)
                 return 0
             return self._hand_out(state, part, decoded, left, taken)
+
+    def drop_first(self, state: PartitionState) -> None:
+        """Under the lock: an answer is read to its end."""
+        state.buffered.popleft().release()
+        if self.full:
+            self.on_room()
 
     def damaged(self, state: PartitionState, version: int, error: KafkaError) -> None:
         """A batch could not be read: it is fetched again, which heals a bit that was flipped on the way. The user hears
@@ -314,6 +322,7 @@ class Fetcher:
         requests: list[Request[FetchResponse]] = []
         wake_at = math.inf
         with self._buffer.subscription.lock:
+            self._buffer.full = False
             by_node, wake_at = self._wanted(now)
             for node_id, wanted in by_node.items():
                 if node_id in self._in_flight:
@@ -327,6 +336,7 @@ class Fetcher:
                 self._ask_at.pop(node_id, None)
                 room = self._settings.buffer_bytes_max - self._buffer.usage.bytes - sum(self._in_flight.values())
                 if room <= 0:
+                    self._buffer.full = True
                     break
                 requests.append(self._request(node_id, wanted, min(room, self._settings.bytes_max)))
         return Poll(requests, min(wake_at, self._watch_silence(now)))
@@ -348,7 +358,10 @@ class Fetcher:
             if state.retry_at > now:
                 wake_at = min(wake_at, state.retry_at)
                 continue
-            if len(state.buffered) >= AHEAD_FETCHES or (until is not None and state.fetch_offset >= until.get(tp, 0)):
+            if len(state.buffered) >= AHEAD_FETCHES:
+                self._buffer.full = True
+                continue
+            if until is not None and state.fetch_offset >= until.get(tp, 0):
                 continue
             leader = cluster.leader(tp)
             if leader is None:

@@ -172,6 +172,23 @@ def test_a_partition_is_not_fetched_further_ahead_than_its_share() -> None:
     assert bench.offsets() == {0: [0, 1]}
 
 
+def test_the_reactor_is_told_of_room_only_when_it_waits_for_some() -> None:
+    bench = Bench(partitions=1)
+    told: list[int] = []
+    bench.buffer.on_room = lambda: told.append(1)
+    bench.answer(bench.one(), data(0, batch(0)))
+    bench.one()  # the next one is on its way already
+    assert bench.offsets() == {0: [0]}
+    assert told == []
+    bench = Bench(partitions=1)
+    bench.buffer.on_room = lambda: told.append(1)
+    for offset in range(AHEAD_FETCHES):
+        bench.answer(bench.one(), data(0, batch(offset)))
+    assert bench.poll() == []  # has enough for now
+    assert bench.offsets() == {0: list(range(AHEAD_FETCHES))}
+    assert told
+
+
 def test_all_that_is_buffered_or_on_its_way_stays_within_one_limit() -> None:
     bench = Bench(partitions=40, brokers=4)
     requests = bench.poll()
