@@ -11,6 +11,7 @@ import enum
 import logging
 import uuid
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,10 +22,12 @@ from pykclient.errors import (
     InvalidProducerEpoch,
     InvalidProducerIdMapping,
     InvalidTxnState,
+    KafkaError,
     ProducerFenced,
     UsageError,
 )
 from pykclient.producer.prepared import PreparedTransaction
+from pykclient.producer.producer import KafkaProducer
 from pykclient.spark.clients import borrowed_producer
 from pykclient.spark.decision_log import Batch, Decided, DecisionLog, Done, Entry, Holder, Rows, Slot, in_use
 
@@ -32,6 +35,7 @@ logger = logging.getLogger(__name__)
 
 TRANSACTION_TIMEOUT_MS = 900_000
 """The longest that brokers allow unless told otherwise: a batch must be written and committed within it."""
+COMMITS_AT_A_TIME = 16
 _NOT_OPEN = (InvalidTxnState, ProducerFenced, InvalidProducerEpoch, InvalidProducerIdMapping)
 """What a coordinator says of a transaction that is not open any more. It does not say how it ended: the id may have
 been used since."""
@@ -263,22 +267,19 @@ class Decisions:
             )
 
     def _commit_slots(self, decided: Decided) -> list[Slot]:
-        """Commit what is not yet; gives the slots with what became of them."""
-        settled = []
+        """Commit what is not yet, some at a time: a batch of hundreds of tasks should not wait for one after the other.
+        Gives the slots with what became of them."""
+        left = [each for each in decided.slots if not each.committed]
         with borrowed_producer(self.log.settings(ProducerConfig)) as producer:
-            for each in decided.slots:
-                committed = each.committed
-                if not committed:
-                    try:
-                        producer.commit_prepared(each.transaction)
-                        committed = True
-                    except _NOT_OPEN as error:
-                        logger.error("%s: cannot be committed: %s", each.transaction.transactional_id, error)
-                        committed = self._was_committed(each, decided.batch, error)
-                settled.append(replace(each, committed=committed))
+            with ThreadPoolExecutor(min(COMMITS_AT_A_TIME, len(left)) or 1) as threads:
+                refused = dict(zip(left, threads.map(lambda each: _end(producer, each), left), strict=True))
+        settled = []
+        for each in decided.slots:
+            error = refused.get(each)
+            settled.append(replace(each, committed=error is None or self._was_committed(each, decided.batch, error)))
         return settled
 
-    def _was_committed(self, slot: Slot, batch: Batch, error: Exception) -> bool:
+    def _was_committed(self, slot: Slot, batch: Batch, error: KafkaError) -> bool:
         """A transaction is not open: was it committed by an earlier try, or aborted? Its marker knows."""
         self.log.fence([slot.transaction.transactional_id])  # from here on nothing of it can change
         if self.log.marked(slot, batch):
@@ -337,6 +338,16 @@ class Decisions:
             done = before if replay else Done(batch, None)
             holder.write(replace(entry, kind="done", done=done, decided=None, disputed=False))
         return batch
+
+
+def _end(producer: KafkaProducer, slot: Slot) -> KafkaError | None:
+    """Commit one; gives the error that says that it is not open any more."""
+    try:
+        producer.commit_prepared(slot.transaction)
+    except _NOT_OPEN as error:
+        logger.error("%s: cannot be committed: %s", slot.transaction.transactional_id, error)
+        return error
+    return None
 
 
 def _is_open(slot: Slot, found: Mapping[str, TransactionDescription | None]) -> bool:

@@ -13,6 +13,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import traceback
 from collections import Counter
 from collections.abc import Callable
@@ -50,6 +51,8 @@ class Job:
     """Where something raises in the driver."""
     task_dies: int | None = None
     """The task whose first attempt is killed after it has prepared."""
+    one_at_a_time: bool = False
+    """Its transactions are committed in order, so that it is known which of them are when the driver dies."""
     owner: str = "checkpoint"
     query: str = QUERY
     options: dict[str, str] = field(default_factory=dict)
@@ -161,16 +164,21 @@ def _wrap(owner: Any, name: str, label: Callable[..., str], at: Callable[[str, b
 def _run_mortal(job: Job) -> bytes:
     """Run the batch; gives the error it failed with, or OK."""
     from pykclient import KafkaProducer
-    from pykclient.spark import sink
+    from pykclient.spark import decisions, sink
     from pykclient.spark.decision_log import Holder
 
     counts: Counter[tuple[str, bool]] = Counter()
+    counting = threading.Lock()
+    if job.one_at_a_time:
+        decisions.COMMITS_AT_A_TIME = 1
 
     def at(what: str, after: bool) -> None:
-        counts[what, after] += 1
-        if job.die == Step(what, after, counts[what, after]):
+        with counting:
+            counts[what, after] += 1
+            here = Step(what, after, counts[what, after])
+        if job.die == here:
             os.kill(os.getpid(), signal.SIGKILL)
-        if job.fails == Step(what, after, counts[what, after]):
+        if job.fails == here:
             raise OSError(f"injected: {what}")
 
     _wrap(Holder, "write", lambda holder, entry: str(entry.kind), at)

@@ -323,7 +323,7 @@ def test_a_batch_that_took_too_long_fails_before_anything_is_visible(
 
 def half_committed(cluster: EmbeddedCluster, topic: str, job: Callable[..., Job]) -> None:
     """Batch 0 in two tasks: decided, the first is committed, the driver dies, and the second times out."""
-    assert drive(job(0, 2, die=Step("end", after=True))) == DIED
+    assert drive(job(0, 2, die=Step("end", after=True), one_at_a_time=True)) == DIED
     abort_as_if_timed_out(cluster, f"{topic}.1")
     assert committed_values(cluster, topic) == sorted(rows_of(0)[::2])
 

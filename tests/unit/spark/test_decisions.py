@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import pickle
 import random
+import threading
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
 from pykclient import PreparedTransaction
-from pykclient.errors import ExactlyOnceError
+from pykclient.errors import ExactlyOnceError, ProducerFenced
 from pykclient.protocol import arrow
+from pykclient.spark import decisions
 from pykclient.spark.decision_log import Batch, Decided, Done, Entry, Rows, Slot
-from pykclient.spark.decisions import Plan, Role
+from pykclient.spark.decisions import Decisions, Plan, Role
 
 NAMES = ("value", "key", "headers", "topic", "partition")
 SLOTS = (
@@ -48,6 +52,24 @@ def test_only_what_is_missing_of_a_batch_is_written() -> None:
     assert [plan.role(Batch("q", 5), slot) for slot in range(3)] == [Role.CHECK, Role.WRITE, Role.WRITE]
     with pytest.raises(ExactlyOnceError, match="must come back first"):
         plan.role(Batch("q", 6), 0)
+
+
+@pytest.mark.timeout(20)
+def test_transactions_are_committed_at_the_same_time_and_each_has_its_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    together = threading.Barrier(3, timeout=10)
+
+    def commit_prepared(transaction: PreparedTransaction) -> None:
+        together.wait()  # raises when they come one after the other
+        if transaction.transactional_id in ("p.2", "p.3"):
+            raise ProducerFenced(transactional_id=transaction.transactional_id)
+
+    producer = SimpleNamespace(commit_prepared=commit_prepared)
+    monkeypatch.setattr(decisions, "borrowed_producer", lambda settings: nullcontext(producer))
+    driver = Decisions({}, "p", "checkpoint")
+    monkeypatch.setattr(driver, "_was_committed", lambda slot, batch, error: slot.number == 3)  # by its marker
+    more = [Slot(number, PreparedTransaction(f"p.{number}", 9, 0, 5), Rows(1, 1)) for number in (2, 3)]
+    settled = driver._commit_slots(Decided(Batch("q", 5), (*SLOTS, *more)))
+    assert [(each.number, each.committed) for each in settled] == [(0, True), (1, True), (2, False), (3, True)]
 
 
 def rows(values: list[bytes | None], keys: list[bytes | None]) -> pa.RecordBatch:
