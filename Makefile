@@ -1,6 +1,7 @@
 # Two commands do all the set-up on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
-VENV   ?= .venv
+# SPARK_VERSION=4.1.4: in an environment of its own, with that version of Spark instead of the newest.
+VENV   ?= .venv$(SPARK_VERSION:%=-spark-%)
 BIN    := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 EXTRAS := test,arrow,interop,cli
@@ -31,6 +32,7 @@ $(VENV)/.spark: $(VENV)/.installed
 	@echo "fetching PySpark (450 MB) ..."
 	@$(BIN)/python -m pip install --quiet $$($(BIN)/python -c "import importlib.metadata as m; \
 	  print(*(r.split(';')[0].strip() for r in m.requires('pykclient') if r.endswith('extra == \"spark\"')))") \
+	  $(SPARK_VERSION:%=pyspark==%) \
 	  || { echo "PySpark could not be installed, so nothing that needs Spark was run: see pip's words above."; exit 1; }
 	@touch $@
 
@@ -61,7 +63,7 @@ test-consumers: $(VENV)/.installed  ## the same for what reads and for what user
 test-interop: $(VENV)/.installed  ## other clients, and faults
 	$(PYTEST) tests/interop tests/chaos
 
-test-spark: $(VENV)/.installed $(SPARK)  ## with Spark (a large download) where Java is
+test-spark: $(VENV)/.installed $(SPARK)  ## with Spark (a large download) where Java is; SPARK_VERSION=4.1.4 for another
 	$(PYTEST) tests/spark
 
 full: $(VENV)/.installed $(SPARK)  ## the long runs too: faults on three real brokers, every injected error, hundreds of kills

@@ -29,7 +29,7 @@ from pykclient import KafkaAdminClient, KafkaProducer
 from pykclient.admin import NewTopic
 from pykclient.testing.real_kafka import RealKafka
 from pykclient.types import TopicPartition
-from tests.spark.own_connector import VERSION, jars
+from tests.spark.own_connector import jars, version
 
 TUNED_READ = {
     "kafka.max.poll.records": "100000",
@@ -252,7 +252,7 @@ def main() -> None:
     import pyspark
 
     sections = [
-        f"PySpark {pyspark.__version__}, Spark's connector {VERSION if jars() else '(not there)'}, CPython "
+        f"PySpark {pyspark.__version__}, Spark's connector {version() if jars() else '(not there)'}, CPython "
         f"{sys.version.split()[0]}, {os.cpu_count()} cores; load when it began {os.getloadavg()[0]:.1f}."
     ]
     with RealKafka() as kafka:

@@ -158,6 +158,7 @@ def main() -> None:
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.ui.enabled", "false")
+        .config("spark.sql.streaming.triggerAvailableNowWrapper.enabled", "true")  # for Spark 4.0 and 4.1
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("ERROR")

@@ -62,6 +62,7 @@ def run_pipeline(servers: str, source: str, target: str) -> None:
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.ui.enabled", "false")
+        .config("spark.sql.streaming.triggerAvailableNowWrapper.enabled", "true")  # for Spark 4.0 and 4.1
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "ERROR")
     )

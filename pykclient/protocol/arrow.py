@@ -7,7 +7,6 @@ made per row. Import it where it is needed, not at the top of a module: pyarrow 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import Any, NamedTuple
 
 from pykclient.errors import UsageError
@@ -107,12 +106,6 @@ def as_batches(tables: list[Table], schema: Any) -> list[RecordBatch]:
         return []
     whole = pa.concat_tables(tables).rename_columns(schema.names).cast(schema)
     return list(whole.combine_chunks().to_batches())
-
-
-def batches_of_rows(rows: Iterator[dict[str, Any]], schema: Any, *, rows_max: int = 10_000) -> Iterator[RecordBatch]:
-    """Dictionaries as record batches: for those who have nothing better to give."""
-    while chunk := list(islice(rows, rows_max)):
-        yield pa.RecordBatch.from_pylist(chunk, schema=schema)
 
 
 def by_text(batch: RecordBatch, name: str) -> Iterator[tuple[str | None, RecordBatch]]:
@@ -365,7 +358,6 @@ __all__ = [
     "Fields",
     "InputRows",
     "as_batches",
-    "batches_of_rows",
     "by_text",
     "count_negative",
     "grouping_input",

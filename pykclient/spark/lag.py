@@ -38,6 +38,8 @@ class LagListener(api.StreamingQueryListener):  # type: ignore[misc]
     query's name or id and the lag per partition, for a metrics system."""
 
     def __init__(self, report: Callable[[str, dict[TopicPartition, int]], None] | None = None) -> None:
+        if not api.LIMITS_READS:  # there the latest offset is where the batch ended, and the lag always 0
+            raise UsageError("LagListener needs Spark 4.2 or later. Use commitGroup, and the tools that show its lag")
         super().__init__()
         self._report = report
 

@@ -38,9 +38,15 @@ DataSourceStreamReader: Any = datasource.DataSourceStreamReader
 InputPartition: Any = datasource.InputPartition
 WriterCommitMessage: Any = datasource.WriterCommitMessage
 DataSourceArrowWriter: Any = datasource.DataSourceArrowWriter
-# 4.0 has no Arrow writer for streams: there a row writer gets Rows and makes batches of them.
-DataSourceStreamArrowWriter: Any = getattr(datasource, "DataSourceStreamArrowWriter", datasource.DataSourceStreamWriter)
-STREAM_WRITES_ARROW = hasattr(datasource, "DataSourceStreamArrowWriter")
+DataSourceStreamWriter: Any = datasource.DataSourceStreamWriter
+if hasattr(datasource, "DataSourceStreamArrowWriter"):  # since 4.1
+    DataSourceStreamArrowWriter: Any = datasource.DataSourceStreamArrowWriter
+else:
+
+    class DataSourceStreamArrowWriter(DataSourceStreamWriter, DataSourceArrowWriter):  # type: ignore[misc, no-redef]
+        """Stand-in. 4.0 gives record batches to every writer that is an Arrow writer, without asking whether it is one
+        for streams."""
+
 
 try:  # since 4.2
     from pyspark.sql.streaming.datasource import (
@@ -118,7 +124,6 @@ __all__ = [
     "COLUMNS",
     "HEADERS",
     "LIMITS_READS",
-    "STREAM_WRITES_ARROW",
     "ArrayType",
     "BinaryType",
     "DataSource",

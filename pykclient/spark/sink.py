@@ -204,10 +204,7 @@ class StreamWriter(InWorker, api.DataSourceStreamArrowWriter):  # type: ignore[m
     def __init__(self, options: SinkOptions, schema: Any) -> None:
         if options.idempotency_token is not None:
             raise UsageError("idempotencyToken is for df.write; a stream has its checkpoint")
-        if options.exactly_once and not api.STREAM_WRITES_ARROW:
-            raise UsageError("exactlyOnce needs Spark 4.1 or later")
         self._options = options
-        self._schema = schema
         self._layout = checked_layout(schema, options.topic)
         self._decisions = _decisions(options, options.checkpoint or "stream")
         if self._decisions is not None:
@@ -223,9 +220,6 @@ class StreamWriter(InWorker, api.DataSourceStreamArrowWriter):  # type: ignore[m
 
     def write(self, iterator: Iterator[Any]) -> Written:
         """On an executor."""
-        if not api.STREAM_WRITES_ARROW:  # Spark 4.0 gives rows
-            rows = (row.asDict(recursive=True) for row in iterator)
-            iterator = arrow.batches_of_rows(rows, api.arrow_schema(self._schema))
         if self._plan is None:
             return Written(write_rows(self._options, self._layout, iterator))
         slot, batch = _slot_of_task(), _batch_of_task()

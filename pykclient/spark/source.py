@@ -256,8 +256,18 @@ else:
 
         _planned: Offsets | None = None
 
+        def __init__(self, options: SourceOptions, schema: Any) -> None:
+            super().__init__(options, schema)
+            if options.rows_max_per_trigger is not None or options.rows_min_per_trigger is not None:
+                logger.warning(
+                    "Spark before 4.2 does not tell its Python sources of Trigger.AvailableNow: with "
+                    "maxOffsetsPerTrigger or minOffsetsPerTrigger a run may end before everything is read. Other "
+                    "triggers are not concerned. spark.sql.streaming.triggerAvailableNowWrapper.enabled=true helps"
+                )
+
         def latestOffset(self) -> dict[str, Any]:
-            """Where the next batch ends. After a restart the first one has no cap: its start is not known here."""
+            """Where the next batch ends. The first one of a new query has no cap: its start is not known yet. After a
+            restart it is: Spark plans nothing, at the offsets of the checkpoint."""
             if self._planned is None:
                 self._planned = self._initial
             if self._planned is None:

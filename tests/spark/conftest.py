@@ -24,6 +24,19 @@ def _missing() -> str | None:
     return None
 
 
+def spark_before_4_2() -> bool:
+    """What a Python source is told, and much besides, is different there."""
+    import pyspark
+
+    return tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 2)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if _missing() is None and spark_before_4_2():
+        # Its collect() leaves the socket that the rows came by to the garbage collector.
+        config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reason = _missing()
     for item in items:
@@ -45,8 +58,11 @@ def new_session() -> Any:
         warnings.simplefilter("ignore")
         from pyspark.sql import SparkSession
 
+        builder = SparkSession.builder
+        if spark_before_4_2():  # as docs/spark.md recommends for Trigger.AvailableNow
+            builder = builder.config("spark.sql.streaming.triggerAvailableNowWrapper.enabled", "true")
         session = (
-            SparkSession.builder.master("local[2,2]")
+            builder.master("local[2,2]")
             .config("spark.ui.enabled", "false")
             .config("spark.driver.memory", "600m")
             .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto")
@@ -69,10 +85,17 @@ def spark() -> Iterator[Any]:
 
 
 @pytest.fixture
-def since_4_2(spark: Any) -> None:
+def since_4_2() -> None:
     """For what Spark offers to Python sources since 4.2 only; see the table of versions in docs/spark.md."""
-    if tuple(map(int, spark.version.split(".")[:2])) < (4, 2):
-        pytest.skip(f"Spark {spark.version} does not tell a Python source where a batch starts")
+    if spark_before_4_2():
+        pytest.skip("Spark before 4.2 does not tell a Python source where a batch starts")
+
+
+@pytest.fixture
+def before_4_2() -> None:
+    """For what is different there."""
+    if not spark_before_4_2():
+        pytest.skip("this is about Spark 4.0 and 4.1")
 
 
 @pytest.fixture(scope="session")

@@ -59,6 +59,39 @@ def test_batches_keep_the_cap_and_a_restart_goes_on_where_it_was(
     assert written(spark, tmp_path) == expected(1050)
 
 
+@pytest.mark.usefixtures("before_4_2")
+def test_before_4_2_batches_keep_the_cap_but_for_the_first(
+    spark: Any, cluster: EmbeddedCluster, topic: str, run: Run, tmp_path: pathlib.Path
+) -> None:
+    """With the trigger that goes on; Trigger.AvailableNow reads everything in one batch, with Spark's wrapper."""
+    reader = spark.readStream.format("pykclient").option("kafka.bootstrap.servers", cluster.bootstrap_servers)
+    options = {"subscribe": topic, "startingOffsets": "earliest", "maxOffsetsPerTrigger": "30"}
+    fill(cluster, topic, 100)
+    seen = []
+    for turn in (1, 2):
+        query = (
+            reader.options(**options)
+            .load()
+            .selectExpr("cast(value as string) as value", "partition", "offset")
+            .writeStream.format("parquet")
+            .option("path", str(tmp_path / "out"))
+            .option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .start()
+        )
+        query.processAllAvailable()
+        fill(cluster, topic, 70, first=170 * turn - 70)
+        query.processAllAvailable()
+        seen.append([progress["numInputRows"] for progress in query.recentProgress if progress["numInputRows"]])
+        query.stop()
+        fill(cluster, topic, 100, first=170 * turn)
+    assert seen == [[100, 30, 30, 10], [30, 30, 30, 10, 30, 30, 10]]
+    assert [progress["numInputRows"] for progress in run(**options)] == [100]
+    assert written(spark, tmp_path) == expected(440)
+    forget_last_commit(tmp_path / "checkpoint")
+    fill(cluster, topic, 20, first=440)
+    assert [progress["numInputRows"] for progress in run(sink="noop", **options)] == [100, 20]
+
+
 @pytest.mark.usefixtures("since_4_2")
 def test_a_batch_that_was_not_committed_is_read_again_exactly(
     spark: Any, cluster: EmbeddedCluster, topic: str, run: Run, tmp_path: pathlib.Path

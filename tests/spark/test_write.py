@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pykclient.errors import UsageError
 from pykclient.spark.clients import close_all
 from pykclient.testing import EmbeddedCluster
 from pykclient.types import TopicPartition
@@ -142,6 +143,14 @@ def test_streams_from_topic_to_topic_with_lag_reported(
     spark.streams.removeListener(listener)
     assert [sum(lag.values()) for _, lag in reported[:3]] == [300, 100, 0]
     assert reported[0][0] == "copy"
+
+
+@pytest.mark.usefixtures("before_4_2")
+def test_before_4_2_no_lag_is_reported_rather_than_a_wrong_one() -> None:
+    from pykclient.spark import LagListener
+
+    with pytest.raises(UsageError, match=r"LagListener needs Spark 4\.2"):
+        LagListener()
 
 
 def test_updates_can_be_written_with_foreach_batch(

@@ -11,7 +11,6 @@ import pytest
 from pykclient import KafkaConsumer, KafkaProducer, TopicPartition, UsageError
 from pykclient.errors import BufferExhausted, ClientClosed, IllegalStateError, KafkaTimeoutError, RecordTooLarge
 from pykclient.producer.arrow import OffsetRange
-from pykclient.protocol.arrow import batches_of_rows
 from pykclient.protocol.murmur2 import partition_for_key
 from pykclient.testing import EmbeddedCluster
 from pykclient.types import ConsumerRecord
@@ -277,22 +276,6 @@ def test_batches_the_broker_calls_too_large_are_split(cluster: EmbeddedCluster, 
     with producer(cluster) as sender:
         assert sender.send_arrow(topic, data).result(30).offsets == {TopicPartition(topic, 0): [OffsetRange(0, 4999)]}
     assert [record.value for record in read(cluster, topic)] == data["value"].to_pylist()
-
-
-def test_rows_as_dictionaries_become_batches() -> None:
-    schema = pa.schema([("key", pa.string()), ("value", pa.binary())])
-    given: list[dict[str, Any]] = [
-        {"key": "a", "value": b"1"},
-        {"key": None, "value": bytearray(b"2")},
-        {"key": "c", "value": None},
-    ]
-    batches = list(batches_of_rows(iter(given), schema, rows_max=2))
-    assert [batch.num_rows for batch in batches] == [2, 1]
-    assert pa.Table.from_batches(batches).to_pylist() == [
-        {"key": "a", "value": b"1"},
-        {"key": None, "value": b"2"},
-        {"key": "c", "value": None},
-    ]
 
 
 def test_waiting_ends_in_time_and_a_closed_producer_refuses(cluster: EmbeddedCluster, new_topic: NewTopic) -> None:
