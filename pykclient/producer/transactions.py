@@ -21,6 +21,7 @@ from pykclient.errors import (
     Action,
     ClientClosed,
     CommitFailed,
+    ConcurrentTransactions,
     FencedInstanceId,
     IllegalGeneration,
     IllegalStateError,
@@ -72,6 +73,8 @@ R = TypeVar("R")
 
 COORDINATOR_PATIENCE_S = 2.0
 COORDINATOR_PATIENCE_MAX_S = 30.0
+STILL_ENDING_S = 0.02
+"""The coordinator is still writing the end of the transaction before: a matter of milliseconds, unlike other errors."""
 # What a coordinator or a leader answers when somebody else has ended our transaction: a newer producer, or the broker.
 _ENDED_BY_OTHERS = (InvalidProducerEpoch, ProducerFenced, InvalidTxnState, TransactionAbortable)
 
@@ -518,6 +521,7 @@ class TransactionManager:
         transaction's state."""
         attempts = 0
         while True:
+            backoff_s = self._settings.retry_backoff_s
             try:
                 node = (yield from self._coordinators.find(kind, key)) if kind is not None else None
                 asked = request(node)
@@ -539,9 +543,9 @@ class TransactionManager:
                     self._failed(error)
                 if error.action is Action.FIND_COORDINATOR and kind is not None:
                     self._coordinators.forget(kind, key)
-            yield from sleep(
-                min(self._settings.retry_backoff_s * 2 ** min(attempts, 20), self._settings.retry_backoff_max_s)
-            )
+                if isinstance(error, ConcurrentTransactions):
+                    backoff_s = min(backoff_s, STILL_ENDING_S)
+            yield from sleep(min(backoff_s * 2 ** min(attempts, 20), self._settings.retry_backoff_max_s))
             attempts += 1
 
     def _failed(self, error: KafkaError) -> None:

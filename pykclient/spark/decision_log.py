@@ -195,8 +195,10 @@ class DecisionLog:
                 consumer.assign([tp])
                 consumer.seek(tp, first if back is None else max(first, end - back))
                 while consumer.position(tp) < end:
-                    records = consumer.poll(1.0).records()
-                    found += [Entry.from_json(record.value) for record in records if record.value is not None]
+                    # With ``until`` nothing is asked for behind the end: that fetch would wait there for records, and
+                    # the next look at this log for it.
+                    values = consumer.poll_arrow(1.0, until={tp: end})["value"].to_pylist()
+                    found += [Entry.from_json(value) for value in values if value is not None]
                 consumer.assign([])
         return found
 

@@ -205,6 +205,20 @@ def test_transactions_stay_whole_under_every_passing_fault(
     assert committed_offset(cluster, group, topic) == 3
 
 
+def test_a_transaction_that_is_still_ending_is_asked_for_again_soon(
+    cluster: EmbeddedCluster, topic: str, make: Make
+) -> None:
+    """A matter of milliseconds, unlike the errors that retry.backoff.ms is for."""
+    rule = cluster.faults.error("InitProducerId", "CONCURRENT_TRANSACTIONS", count=2)
+    began = time.monotonic()
+    producer = make(retry_backoff_ms=20_000, retry_backoff_max_ms=20_000)
+    with producer.transaction():
+        producer.send(topic, b"soon")
+    assert rule.hits == 2
+    assert time.monotonic() - began < 15
+    assert values(cluster, topic) == [b"soon"]
+
+
 def committed_offset(cluster: EmbeddedCluster, group: str, topic: str) -> int:
     with KafkaConsumer(bootstrap_servers=cluster.bootstrap_servers, group_id=group) as consumer:
         found = consumer.committed([TopicPartition(topic, 0)])[TopicPartition(topic, 0)]
