@@ -86,6 +86,14 @@ def measure(count: int) -> dict[str, float]:
     return figures
 
 
+IMPORTS = {
+    "import pykclient": 5,
+    "from pykclient.protocol import records": 40,
+    "from pykclient import KafkaProducer, KafkaConsumer": 80,
+}
+"""Milliseconds, the standard library's modules included."""
+
+
 def import_ms(statement: str) -> float:
     """Milliseconds that an import takes beyond starting Python, from compiled files as after an install; best of
     several."""
@@ -120,8 +128,8 @@ def main() -> None:
             target = TARGETS.get((row, name))
             cells += f"{figures[row]:10.3f}{'' if target is None else f'<= {target}':>10}"
         print(f"{row:32}{cells}")
-    for statement in ("import pykclient", "from pykclient.protocol import records"):
-        print(f"{statement:40}{import_ms(statement):8.1f} ms, target <= 120 ms")
+    for statement, target in IMPORTS.items():
+        print(f"{statement:56}{import_ms(statement):8.1f} ms, target <= {target} ms")
 
 
 if __name__ == "__main__":

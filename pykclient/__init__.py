@@ -7,9 +7,11 @@ Importing this package loads nothing but this file: every public name is fetched
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # typing itself would be most of what this import costs; type checkers know the name
 if TYPE_CHECKING:
+    from typing import Any
+
     from pykclient.admin.client import KafkaAdminClient
     from pykclient.consumer.consumer import KafkaConsumer
     from pykclient.errors import (

@@ -6,13 +6,12 @@ may be shared between threads. Must never put a key, a value or a token into an 
 
 from __future__ import annotations
 
-import json
 import struct
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from pykclient.deferred import dataclass, field
 from pykclient.errors import DeserializationError, SerializationError
 from pykclient.types import ConsumerRecord, Headers, OffsetAndMetadata, RecordMetadata, TopicPartition
 
@@ -96,8 +95,7 @@ class _Bytes:
         return data
 
 
-@dataclass(frozen=True)
-class StringSerde:
+class StringSerde(NamedTuple):
     """Text in one encoding, UTF-8 unless told otherwise. Strict both ways."""
 
     encoding: str = "utf-8"
@@ -146,12 +144,23 @@ class _Uuid:
         raise DeserializationError("The bytes are not the text form of a UUID", topic=topic)
 
 
-@dataclass(frozen=True)
-class JsonSerde:
+def _dumps(value: Any) -> str:
+    import json  # by who uses it
+
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _loads(text: str | bytes) -> Any:
+    import json
+
+    return json.loads(text)
+
+
+class JsonSerde(NamedTuple):
     """JSON in UTF-8, compact. None is the null record (a tombstone), not the text ``null``."""
 
-    dumps: Callable[[Any], str] = field(default=lambda value: json.dumps(value, separators=(",", ":")))
-    loads: Callable[[str | bytes], Any] = json.loads
+    dumps: Callable[[Any], str] = _dumps
+    loads: Callable[[str | bytes], Any] = _loads
 
     def serialize(self, topic: str, value: Any, headers: Headers) -> bytes | None:
         """The JSON text of the value."""

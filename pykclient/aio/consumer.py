@@ -19,8 +19,9 @@ from typing import Any, TypeVar
 from pykclient.client.engine import Completion, Operation, wait
 from pykclient.consumer.core import CommitCallback, ConsumerCore, OffsetsGiven
 from pykclient.consumer.fetched import FetchedPart
+from pykclient.consumer.iteration import never
 from pykclient.consumer.offsets import OutOfRange
-from pykclient.consumer.parallel import DeadLetterProducer, ProcessSettings, never, processed_by
+from pykclient.consumer.parallel import DeadLetterProducer, ProcessSettings, processed_by
 from pykclient.consumer.records import PolledRecords
 from pykclient.consumer.subscription import EARLIEST, LATEST, PartitionState, SubscriptionKind
 from pykclient.errors import ClientClosed, KafkaError, KafkaTimeoutError, MaxPollExceeded

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pykclient.broker import transaction_state as machine
@@ -25,6 +24,7 @@ from pykclient.broker.transaction_state import (
     Transaction,
     TransactionState,
 )
+from pykclient.deferred import dataclass, replace
 from pykclient.errors import (
     ConcurrentTransactions,
     CoordinatorNotAvailable,

@@ -11,7 +11,6 @@ from pykclient.cli.actions import add_actions, report, report_errors, run_action
 from pykclient.cli.screen import print_json, table
 from pykclient.cli.usage import Usage, confirmed
 
-SUMMARY = "show, grant and take away rights"
 EXAMPLES = """\
   pykclient acls list --topic orders
   pykclient acls add --principal User:alice --operation read --topic orders

@@ -21,7 +21,6 @@ from pykclient.errors import ConfigError
 from pykclient.net.tls import TlsSettings, server_context
 from pykclient.testing.embedded import EmbeddedCluster
 
-SUMMARY = "run a Kafka broker (or a small cluster of them) on this machine"
 EXAMPLES = """\
   pykclient broker --topic orders:6
   pykclient broker --port 0 --ready-file ready.txt   (any free port)

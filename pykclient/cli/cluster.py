@@ -11,7 +11,6 @@ from pykclient.cli.connect import add_connection, admin_client
 from pykclient.cli.screen import print_json, table
 from pykclient.cli.usage import shown_time
 
-SUMMARY = "show the brokers, feature levels, the controllers' quorum and the disks"
 EXAMPLES = """\
   pykclient cluster brokers
   pykclient cluster features

@@ -11,7 +11,6 @@ from pykclient.cli.actions import add_actions, report, run_action
 from pykclient.cli.screen import print_json, table
 from pykclient.cli.usage import Usage, pairs
 
-SUMMARY = "show and change options of topics, brokers and groups"
 EXAMPLES = """\
   pykclient configs show topic orders
   pykclient configs show broker 1 --all

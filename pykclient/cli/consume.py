@@ -22,7 +22,6 @@ from pykclient.consumer.consumer import KafkaConsumer
 from pykclient.errors import UnknownTopicOrPartition, WakeupError
 from pykclient.types import ConsumerRecord, TopicPartition
 
-SUMMARY = "print records of topics, following them or up to the end"
 EXAMPLES = """\
   pykclient consume orders                            (what comes from now on)
   pykclient consume orders --from-beginning -n 10

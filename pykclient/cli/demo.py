@@ -29,7 +29,6 @@ from pykclient.protocol.accel import accelerated
 from pykclient.testing import EmbeddedCluster
 from pykclient.types import TopicPartition
 
-SUMMARY = "start an embedded cluster, send and read a stream of orders, check the totals"
 EXAMPLES = """\
   pykclient demo
   pykclient demo --records 1000000 --no-spark --report demo.html"""

@@ -11,7 +11,6 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from pykclient.admin.client import KafkaAdminClient
 from pykclient.admin.types import ClusterDescription
@@ -20,6 +19,7 @@ from pykclient.cli.screen import print_json
 from pykclient.cli.usage import Usage, counted
 from pykclient.client.tls_options import tls_context
 from pykclient.config import AdminConfig, HostPort, read_options
+from pykclient.deferred import dataclass
 from pykclient.errors import (
     AuthenticationError,
     AuthorizationError,
@@ -32,7 +32,6 @@ from pykclient.net.tls import handshake_failure
 from pykclient.net.transport import Endpoint
 from pykclient.types import Node
 
-SUMMARY = "find out why a cluster cannot be reached, and which setting to change"
 EXAMPLES = """\
   pykclient doctor -b broker.example.com:9092
   pykclient doctor --config-file client.properties

@@ -19,7 +19,6 @@ from pykclient.cli.screen import print_json, table
 from pykclient.cli.usage import Usage, confirmed, counted, parse_time
 from pykclient.types import TopicPartition
 
-SUMMARY = "list groups, show their lag, watch, move and delete them"
 EXAMPLES = """\
   pykclient groups list
   pykclient groups describe billing

@@ -1,7 +1,7 @@
 """The ``pykclient`` command: finds the subcommand and hands over; turns errors into one line and an exit code.
 
-Each subcommand is a module of this package with ``SUMMARY``, ``add_arguments(parser)`` and ``run(arguments) -> exit
-code``, and ``EXAMPLES`` for its help; it is imported only when it is asked for, so that the command starts fast and a
+Each subcommand is a module of this package with ``add_arguments(parser)`` and ``run(arguments) -> exit code``, and
+``EXAMPLES`` for its help; it is imported only when it is asked for, so that the command starts fast and a
 missing extra of one does not break the others. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C. The rest of the
 package is imported when Ctrl-C is caught already: on a slow machine that is when it is pressed.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
-import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -19,10 +18,22 @@ from typing import Protocol
 
 from pykclient.cli.interrupt import INTERRUPTED
 
-SUBCOMMANDS = (
-    "broker", "demo", "topics", "produce", "consume", "groups", "cluster", "configs", "acls", "txns", "perf", "doctor",
-)  # fmt: skip
-"""In the order of the help. One that has no module is not offered."""
+SUBCOMMANDS = {
+    "broker": "run a Kafka broker (or a small cluster of them) on this machine",
+    "demo": "start an embedded cluster, send and read a stream of orders, check the totals",
+    "topics": "list, describe, create, grow and delete topics",
+    "produce": "send records, from the terminal, a pipe or a file",
+    "consume": "print records of topics, following them or up to the end",
+    "groups": "list groups, show their lag, watch, move and delete them",
+    "cluster": "show the brokers, feature levels, the controllers' quorum and the disks",
+    "configs": "show and change options of topics, brokers and groups",
+    "acls": "show, grant and take away rights",
+    "txns": "list and describe transactions, find hanging ones, abort and fence",
+    "perf": "measure produce and consume throughput and end-to-end latency",
+    "doctor": "find out why a cluster cannot be reached, and which setting to change",
+}
+"""What each does, in the order of the help: so that the help imports none of them. One without a module is not offered.
+"""
 
 FAILED = 1
 WRONG_USAGE = 2
@@ -33,7 +44,6 @@ PIPE_CLOSED = 141
 class Subcommand(Protocol):
     """What a subcommand's module has."""
 
-    SUMMARY: str
     EXAMPLES: str
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -57,7 +67,7 @@ def load(name: str) -> Subcommand:
 
 
 def make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    """Only the subcommand that is asked for is imported; for the help, all are."""
+    """Only the subcommand that is asked for is imported; for the help, none is."""
     names = available()
     parser = argparse.ArgumentParser(
         prog="pykclient",
@@ -68,18 +78,13 @@ def make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     asked = next((word for word in words if word in names), None)
     for name in names:
-        if asked in (None, name):
+        summary = SUBCOMMANDS[name]
+        child = commands.add_parser(name, help=summary, formatter_class=argparse.RawDescriptionHelpFormatter)
+        if name == asked:
             module = load(name)
-            child = commands.add_parser(
-                name,
-                help=module.SUMMARY,
-                description=module.SUMMARY[:1].upper() + module.SUMMARY[1:] + ".",
-                epilog=f"examples:\n{module.EXAMPLES}",
-                formatter_class=argparse.RawDescriptionHelpFormatter,
-            )
+            child.description = summary[:1].upper() + summary[1:] + "."
+            child.epilog = f"examples:\n{module.EXAMPLES}"
             module.add_arguments(child)
-        else:
-            commands.add_parser(name)
     return parser
 
 
@@ -92,9 +97,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    from pykclient.cli.usage import Usage
-    from pykclient.errors import KafkaError
-
     parser = make_parser(words)
     arguments = parser.parse_args(words)
     if arguments.version:
@@ -105,6 +107,9 @@ def _run(words: list[str]) -> int:
     if arguments.command is None:
         parser.print_help()
         return WRONG_USAGE
+    from pykclient.cli.usage import Usage
+    from pykclient.errors import KafkaError
+
     _set_up_logging(arguments)
     try:
         code = load(arguments.command).run(arguments)
@@ -128,6 +133,8 @@ def _run(words: list[str]) -> int:
 
 def _set_up_logging(arguments: argparse.Namespace) -> None:
     """What goes wrong is said once, at the end; the log beside it is for those who ask for it."""
+    import logging
+
     if getattr(arguments, "verbose", False):
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     else:

@@ -10,7 +10,6 @@ import argparse
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from pykclient.admin.types import NewTopic
@@ -20,10 +19,10 @@ from pykclient.cli.peers import PEERS, Ours, Peer, wait_until
 from pykclient.cli.screen import Progress, print_json, table
 from pykclient.cli.usage import Usage
 from pykclient.config import CommonConfig
+from pykclient.deferred import dataclass, field
 from pykclient.errors import KafkaTimeoutError, TopicAlreadyExists
 from pykclient.types import TopicPartition
 
-SUMMARY = "measure produce and consume throughput and end-to-end latency"
 EXAMPLES = """\
   pykclient perf produce --records 1000000 --size 100
   pykclient perf produce --against confluent --compression lz4

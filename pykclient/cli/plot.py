@@ -8,7 +8,8 @@ from __future__ import annotations
 import html
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from pykclient.deferred import dataclass, field
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 WIDTH = 40

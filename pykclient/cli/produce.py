@@ -22,7 +22,6 @@ from pykclient.config import ProducerConfig
 from pykclient.producer.producer import KafkaProducer
 from pykclient.types import Headers, RecordMetadata
 
-SUMMARY = "send records, from the terminal, a pipe or a file"
 EXAMPLES = """\
   echo hello | pykclient produce orders
   pykclient produce orders --file orders.txt --key-separator :

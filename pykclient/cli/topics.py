@@ -13,7 +13,6 @@ from pykclient.cli.usage import confirmed, pairs
 from pykclient.errors import TopicAlreadyExists
 from pykclient.types import TopicPartition
 
-SUMMARY = "list, describe, create, grow and delete topics"
 EXAMPLES = """\
   pykclient topics list
   pykclient topics create orders --partitions 6 --set retention.ms=86400000

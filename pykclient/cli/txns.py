@@ -11,7 +11,6 @@ from pykclient.cli.screen import fields, print_json, table
 from pykclient.cli.usage import Usage, confirmed, shown_time
 from pykclient.types import TopicPartition
 
-SUMMARY = "list and describe transactions, find hanging ones, abort and fence"
 EXAMPLES = """\
   pykclient txns list --state Ongoing
   pykclient txns describe billing-1

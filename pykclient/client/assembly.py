@@ -8,20 +8,17 @@ milliseconds become seconds for the network and where credentials are handed to 
 from __future__ import annotations
 
 import math
-import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
 
 from pykclient.client.engine import Engine
 from pykclient.client.metadata import MetadataManager, MetadataSettings
-from pykclient.client.tls_options import tls_context
 from pykclient.config import CommonConfig, ConsumerConfig, ProducerConfig
+from pykclient.deferred import dataclass, replace
 from pykclient.net.connection import Security
 from pykclient.net.network_client import NetworkClient, NetworkSettings
 from pykclient.net.reactor import Reactor, SystemClock
-from pykclient.net.sasl import client_exchange
 from pykclient.net.sockets import SocketOptions
 from pykclient.net.transport import Clock, Endpoint
 
@@ -80,16 +77,25 @@ def _network_settings(config: CommonConfig, client_id: str) -> NetworkSettings:
 
 
 def _security(config: CommonConfig) -> Security:
-    tls = tls_context(config) if config.security_protocol.endswith("SSL") else None
+    # Each imported by who asks for it: OpenSSL and the SASL mechanisms would be a fifth of what an import costs.
+    tls = None
+    if config.security_protocol.endswith("SSL"):
+        from pykclient.client.tls_options import tls_context
+
+        tls = tls_context(config)
     if not config.security_protocol.startswith("SASL"):
         return Security(tls=tls)
+    from secrets import token_bytes
+
+    from pykclient.net.sasl import client_exchange
+
     if config.sasl_mechanism == "GSSAPI":
         # Now, not at the first connection, where a missing extra would look like a refused login.
         import pykclient.net.kerberos  # noqa: F401
     return Security(
         tls=tls,
         sasl_mechanism=config.sasl_mechanism,
-        sasl=lambda endpoint: client_exchange(config, secrets.token_bytes, endpoint.host),
+        sasl=lambda endpoint: client_exchange(config, token_bytes, endpoint.host),
     )
 
 

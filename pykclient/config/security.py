@@ -12,8 +12,9 @@ from pykclient.config.options import Invalid, Secret
 
 SASL_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI")
 BOOTSTRAP_SERVERS_MAX = 1000
-_HOST = re.compile(r"[A-Za-z0-9._\-]+\Z")
-_IPV6 = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9._\-]+)?\Z")
+# Texts here and below: an expression is compiled when it is first asked, not at import.
+_HOST = r"[A-Za-z0-9._\-]+\Z"
+_IPV6 = r"[0-9A-Fa-f:.]+(%[A-Za-z0-9._\-]+)?\Z"
 
 
 class HostPort(NamedTuple):
@@ -52,7 +53,7 @@ def parse_host_port(item: Any) -> HostPort:
         raise Invalid(f"has {text!r}; leave the scheme out and choose it with security_protocol")
     if text.startswith("["):
         host, bracket, rest = text[1:].partition("]")
-        if not bracket or not _IPV6.match(host):
+        if not bracket or not re.match(_IPV6, host):
             raise Invalid(f"has {text!r}, which is not an IPv6 address in brackets")
         colon, port_text = rest[:1], rest[1:]
     else:
@@ -61,7 +62,7 @@ def parse_host_port(item: Any) -> HostPort:
             raise Invalid(f"has {text!r}; put an IPv6 address in brackets, like [::1]:9092")
     if colon != ":" or not port_text:
         raise Invalid(f"has {text!r} without a port; write {text.rstrip(':')}:9092 or whatever the port is")
-    if not text.startswith("[") and not _HOST.match(host):
+    if not text.startswith("[") and not re.match(_HOST, host):
         raise Invalid(f"has {text!r}, which is not a host name and a port")
     if not (port_text.isascii() and port_text.isdigit() and 0 < int(port_text[:6]) < 65536 and len(port_text) <= 5):
         raise Invalid(f"has {text!r}; a port is a number from 1 to 65535")
@@ -74,12 +75,11 @@ _JAAS_MODULES = {
     "com.sun.security.auth.module.Krb5LoginModule": ("GSSAPI",),
 }
 _JAAS_VALUE = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[^\s;"\']+'
-_JAAS = re.compile(
-    rf"\s*([\w.$]+)\s+(?:required|requisite|sufficient|optional)((?:\s+[\w.]+\s*=\s*(?:{_JAAS_VALUE}))*)\s*;\s*\Z",
-    re.IGNORECASE,
+_JAAS = (
+    rf"(?i)\s*([\w.$]+)\s+(?:required|requisite|sufficient|optional)((?:\s+[\w.]+\s*=\s*(?:{_JAAS_VALUE}))*)\s*;\s*\Z"
 )
-_JAAS_PAIR = re.compile(rf"([\w.]+)\s*=\s*({_JAAS_VALUE})")
-_JAAS_ESCAPE = re.compile(r"\\(.)")
+_JAAS_PAIR = rf"([\w.]+)\s*=\s*({_JAAS_VALUE})"
+_JAAS_ESCAPE = r"\\(.)"
 
 
 class JaasLogin(NamedTuple):
@@ -91,7 +91,7 @@ class JaasLogin(NamedTuple):
 
 def parse_jaas(text: str) -> JaasLogin:
     """Read the PLAIN, SCRAM and Kerberos forms. Others are refused: nothing is loaded because a text names it."""
-    match = _JAAS.match(text) if len(text) <= 8192 else None
+    match = re.match(_JAAS, text) if len(text) <= 8192 else None
     if match is None:
         raise Invalid('is not of the form: <module> required username="..." password="...";')
     module, pairs = match.group(1), match.group(2)
@@ -101,7 +101,7 @@ def parse_jaas(text: str) -> JaasLogin:
             "for OAUTHBEARER pass sasl_oauth_token_provider"
         )
     mechanisms = _JAAS_MODULES[module]
-    options = {key: _unquote(value) for key, value in _JAAS_PAIR.findall(pairs)}
+    options = {key: _unquote(value) for key, value in re.findall(_JAAS_PAIR, pairs)}
     if mechanisms == ("GSSAPI",):
         return JaasLogin(mechanisms, _kerberos_values(options))
     if "username" not in options or "password" not in options:
@@ -125,7 +125,7 @@ def _kerberos_values(options: dict[str, str]) -> dict[str, Any]:
 
 
 def _unquote(value: str) -> str:
-    return _JAAS_ESCAPE.sub(r"\1", value[1:-1]) if value[:1] in "\"'" else value
+    return re.sub(_JAAS_ESCAPE, r"\1", value[1:-1]) if value[:1] in "\"'" else value
 
 
 def resolve_security(values: dict[str, Any], given: frozenset[str]) -> list[str]:

@@ -4,14 +4,11 @@ One line of truth per option; a default is written nowhere else. The configurati
 between threads. Times are whole milliseconds here, at the edge; inside they are seconds. ``ours``: not in Java.
 """
 
-# ruff: noqa: RUF009 - the calls make dataclass fields; they are not defaults shared between instances.
-
 from __future__ import annotations
 
 import logging
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pykclient.config.options import (
@@ -30,6 +27,7 @@ from pykclient.config.options import (
 from pykclient.config.options import text as text_option
 from pykclient.config.refused import ALIASES, REFUSED
 from pykclient.config.security import SASL_MECHANISMS, HostPort, parse_bootstrap_servers, resolve_security
+from pykclient.deferred import dataclass
 from pykclient.errors import ConfigError
 from pykclient.plugins import SERDE_NAMES, Deserializer, Serializer, serde_by_name
 
@@ -64,7 +62,7 @@ _JAVA_ASSIGNORS = {
     f"org.apache.kafka.clients.consumer.{java}Assignor": name
     for java, name in zip(("Range", "RoundRobin", "Sticky", "CooperativeSticky"), ASSIGNOR_NAMES, strict=True)
 }
-_DURATION = re.compile(r"P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d{1,9})?S)?)?\Z", re.IGNORECASE)
+_DURATION = r"(?i)P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d{1,9})?S)?)?\Z"
 
 
 def _plugin(default: Any, doc: str, *methods: str, kind: str = "object", ours: bool = False) -> Any:
@@ -146,7 +144,7 @@ def _parse_offset_reset(value: Any) -> str:
     policy = str(value).strip()
     if policy.lower() in ("earliest", "latest", "none"):
         return policy.lower()
-    if policy.startswith("by_duration:") and _DURATION.match(policy[len("by_duration:") :]):
+    if policy.startswith("by_duration:") and re.match(_DURATION, policy[len("by_duration:") :]):
         return policy
     raise Invalid(f"must be earliest, latest, none or by_duration:<ISO 8601, like PT1H>, not {value!r}")
 

@@ -11,21 +11,13 @@ import logging
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from datetime import datetime
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pykclient.client.engine import Operation
 from pykclient.consumer.core import CommitCallback, ConsumerCore, OffsetsGiven
+from pykclient.consumer.iteration import never
 from pykclient.consumer.offsets import OutOfRange
-from pykclient.consumer.parallel import (
-    DeadLetterProducer,
-    ParallelProcessor,
-    ProcessSettings,
-    RevokeFirst,
-    never,
-    processed_by,
-)
 from pykclient.consumer.records import PolledRecords
 from pykclient.consumer.subscription import EARLIEST, LATEST
 from pykclient.errors import ClientClosed, KafkaError, KafkaTimeoutError, MaxPollExceeded
@@ -38,6 +30,11 @@ from pykclient.types import (
     PartitionInfo,
     TopicPartition,
 )
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from pykclient.consumer.parallel import DeadLetterProducer
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -220,6 +217,8 @@ class KafkaConsumer:
         are done, with all before them, are committed. ``on_error``: ``"raise"`` stops, ``"retry"`` tries again with a
         growing pause and then stops, ``"dead_letter"`` does so and then puts the record away and goes on.
         """
+        from pykclient.consumer.parallel import ParallelProcessor, ProcessSettings, RevokeFirst, processed_by
+
         settings = ProcessSettings.given(
             workers=workers,
             ordering=ordering,

@@ -9,8 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pykclient.client.assembly import ClientParts, assemble
 from pykclient.client.coordinators import Coordinators
@@ -47,6 +46,9 @@ from pykclient.net.client_request import Request
 from pykclient.plugins import RebalanceListener, deserializer_function
 from pykclient.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from pykclient.types import OffsetAndMetadata, OffsetAndTimestamp, PartitionInfo, TopicPartition
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -581,6 +583,8 @@ def _offset_settings(config: ConsumerConfig) -> OffsetSettings:
 
 
 def _milliseconds(moment: int | datetime) -> int:
+    from datetime import datetime
+
     if isinstance(moment, datetime):
         if moment.tzinfo is None:
             raise UsageError("give a datetime with a time zone, for example datetime.now(timezone.utc)")

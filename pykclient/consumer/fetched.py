@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pykclient.errors import CorruptRecordError, KafkaError, MissingCodec
 from pykclient.protocol.batch_header import BatchHeader, check_batch, read_header
 from pykclient.protocol.buffers import Buffer
-from pykclient.protocol.columns import OFFSET_MAX, Columns
 from pykclient.protocol.control_records import ControlRecordType, control_type
 from pykclient.protocol.records import (
+    OFFSET_MAX,
     ConsumerRecords,
     decode_batch,
     decode_batches,
@@ -27,6 +27,9 @@ from pykclient.protocol.records import (
     split_section,
 )
 from pykclient.types import TopicPartition
+
+if TYPE_CHECKING:
+    from pykclient.protocol.columns import Columns
 
 # A compressed batch of this size, or any of this many records, is worth another thread: less costs a loop under 2 ms.
 HEAVY_BYTES = 16 * 1024

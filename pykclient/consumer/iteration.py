@@ -19,6 +19,11 @@ Records = list[ConsumerRecord[Any, Any]]
 Row = tuple[PartitionState, int, Records]
 
 
+def never() -> bool:
+    """Go on until something fails or ends the consumer."""
+    return False
+
+
 class Iteration:
     """Set ``index`` for every record given; call ``next_partition`` when a list is through."""
 

@@ -7,7 +7,8 @@ Written by the thread that owns the event; read by any (ints and floats, so a re
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+from pykclient.deferred import dataclass
 
 
 @dataclass(slots=True)

@@ -16,10 +16,10 @@ import logging
 import threading
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pykclient.deferred import dataclass, field
 from pykclient.errors import DeserializationError, KafkaError, UsageError
 from pykclient.net.transport import Clock
 from pykclient.plugins import RebalanceListener
@@ -35,11 +35,6 @@ ORDERINGS = ("key", "partition", "none")
 ON_ERROR = ("raise", "retry", "dead_letter")
 POLL_S = 0.05
 Handler = Callable[[ConsumerRecord[Any, Any]], Any]
-
-
-def never() -> bool:
-    """Go on until something fails or ends the consumer."""
-    return False
 
 
 class DeadLetterProducer(Protocol):
@@ -474,6 +469,5 @@ __all__ = [
     "ProcessSettings",
     "Progress",
     "RevokeFirst",
-    "never",
     "processed_by",
 ]

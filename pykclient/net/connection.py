@@ -12,10 +12,10 @@ import enum
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pykclient import __version__
+from pykclient.deferred import dataclass, field
 from pykclient.errors import (
     AuthenticationError,
     ErrorCode,
@@ -30,12 +30,13 @@ from pykclient.net.failures import PeerIsTls, StrayAnswer
 from pykclient.net.transport import Buffer, Endpoint
 from pykclient.protocol.messages import ApiKey, api
 from pykclient.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from pykclient.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from pykclient.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from pykclient.protocol.wire import FrameSplitter, decode_response_header, encode_request
 
 if TYPE_CHECKING:
     from ssl import SSLContext
+
+    from pykclient.protocol.messages.sasl_authenticate import SaslAuthenticateResponse
+    from pykclient.protocol.messages.sasl_handshake import SaslHandshakeResponse
 
 # Before a peer has proven anything, nothing it sends needs more (R1).
 UNPROVEN_BYTES_MAX = 512 * 1024
@@ -229,6 +230,8 @@ class ClientConnection:
             raise failure from None
         if self._stage is Stage.AUTHENTICATE and isinstance(value, _SaslStep):
             if value.response is not None:
+                from pykclient.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+
                 version = self.versions.usable(ApiKey.SASL_AUTHENTICATE) or 0
                 self.send(None, ApiKey.SASL_AUTHENTICATE, version, SaslAuthenticateRequest(auth_bytes=value.response))
             else:
@@ -257,8 +260,12 @@ class ClientConnection:
         if sent.api_key == ApiKey.API_VERSIONS:
             yield from self._take_versions(frame, position, sent.version, now)
         elif sent.api_key == ApiKey.SASL_HANDSHAKE:
+            from pykclient.protocol.messages.sasl_handshake import SaslHandshakeResponse
+
             yield self._take_handshake(SaslHandshakeResponse.read(frame, sent.version, position))
         else:
+            from pykclient.protocol.messages.sasl_authenticate import SaslAuthenticateResponse
+
             yield self._take_challenge(SaslAuthenticateResponse.read(frame, sent.version, position), now)
 
     def _ask_versions(self, version: int) -> None:
@@ -292,6 +299,8 @@ class ClientConnection:
         security = self._settings.security
         assert security.sasl is not None, "SASL needs credentials"
         assert security.sasl_mechanism is not None, "SASL needs a mechanism"
+        from pykclient.protocol.messages.sasl_handshake import SaslHandshakeRequest
+
         self._to(Stage.HANDSHAKE)
         self._exchange = security.sasl(self._endpoint)
         self._rounds = 0

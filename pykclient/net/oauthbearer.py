@@ -12,20 +12,25 @@ import hmac
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+from pykclient.deferred import dataclass
 from pykclient.errors import AuthenticationError, ConfigError, SaslAuthenticationFailed
 from pykclient.plugins import Token
 
 SEPARATOR = "\x01"
 TOKEN_BYTES_MAX = 65_536
 KEY_BYTES_MIN = 32
-_TOKEN = re.compile(r"[-_~+/.A-Za-z0-9]+=*\Z")
-_EXTENSION_NAME = re.compile(r"[A-Za-z]+\Z")
-_EXTENSION_VALUE = re.compile(r"[\x21-\x7e \t\r\n]+\Z")
-_INITIAL = re.compile(r"n,(?:a=((?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+))?,\x01([^\x00]*)\x01\Z", re.DOTALL)
-_BEARER = re.compile(r"bearer +([-_~+/.A-Za-z0-9]+=*)\Z", re.IGNORECASE)
+# Texts: an expression is compiled when it is first asked, not at import.
+_TOKEN = r"[-_~+/.A-Za-z0-9]+=*\Z"
+_EXTENSION_NAME = r"[A-Za-z]+\Z"
+_EXTENSION_VALUE = r"[\x21-\x7e \t\r\n]+\Z"
+_INITIAL = r"(?s)n,(?:a=((?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+))?,\x01([^\x00]*)\x01\Z"
+_BEARER = r"(?i)bearer +([-_~+/.A-Za-z0-9]+=*)\Z"
+
+
+def _is_extension(name: str, value: str) -> bool:
+    return bool(re.match(_EXTENSION_NAME, name) and re.match(_EXTENSION_VALUE, value))
 
 
 class VerifiedToken(NamedTuple):
@@ -67,10 +72,10 @@ class OAuthBearerClient:
     def _initial(self, token: Token) -> bytes:
         if not isinstance(token, Token):
             raise AuthenticationError(f"The token provider returned {type(token).__name__}, not a Token")
-        if not _TOKEN.match(token.value) or len(token.value) > TOKEN_BYTES_MAX:
+        if not re.match(_TOKEN, token.value) or len(token.value) > TOKEN_BYTES_MAX:
             raise AuthenticationError("The token provider returned something that is not a bearer token")
         for name, value in token.extensions:
-            if not _EXTENSION_NAME.match(name) or name == "auth" or not _EXTENSION_VALUE.match(value):
+            if name == "auth" or not _is_extension(name, value):
                 raise AuthenticationError("A SASL extension of the token has a name or value that is not allowed")
         pairs = [f"auth=Bearer {token.value}", *(f"{name}={value}" for name, value in token.extensions)]
         return ("n,," + SEPARATOR + SEPARATOR.join(pairs) + SEPARATOR + SEPARATOR).encode()
@@ -132,7 +137,7 @@ class OAuthBearerServer:
             text = response.decode("utf-8") if len(response) <= 2 * TOKEN_BYTES_MAX else ""
         except UnicodeDecodeError:
             text = ""
-        match = _INITIAL.match(text)
+        match = re.match(_INITIAL, text)
         pairs: dict[str, str] = {}
         for part in (match.group(2) if match else "").split(SEPARATOR):
             name, equals, value = part.partition("=")
@@ -140,10 +145,12 @@ class OAuthBearerServer:
                 raise SaslAuthenticationFailed("The OAUTHBEARER message repeats a name")
             if equals:
                 pairs[name] = value
-        bearer = _BEARER.match(pairs.pop("auth", ""))
+        bearer = re.match(_BEARER, pairs.pop("auth", ""))
         if match is None or bearer is None:
             raise SaslAuthenticationFailed("The OAUTHBEARER message is malformed")
-        if not all(_EXTENSION_NAME.match(name) and _EXTENSION_VALUE.match(value) for name, value in pairs.items()):
+        if not all(
+            re.match(_EXTENSION_NAME, name) and re.match(_EXTENSION_VALUE, value) for name, value in pairs.items()
+        ):
             raise SaslAuthenticationFailed("A SASL extension is malformed")
         self.extensions = pairs
         authorization_id = (match.group(1) or "").replace("=2C", ",").replace("=3D", "=")

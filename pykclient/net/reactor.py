@@ -16,16 +16,15 @@ import logging
 import math
 import selectors
 import socket
-import ssl
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pykclient.errors import KafkaConnectionError
 from pykclient.net.failures import HostNotFound
 from pykclient.net.sockets import Address, Phase, SocketConnection, SocketOptions
-from pykclient.net.tls import handshake_failure
 from pykclient.net.transport import (
     Accepted,
     Buffer,
@@ -39,6 +38,9 @@ from pykclient.net.transport import (
     ReceivedInto,
 )
 from pykclient.net.workers import Workers
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 logger = logging.getLogger(__name__)
 # Where a program has not set up logging, Python would print our warnings to standard error; a library prints nothing.
@@ -77,7 +79,7 @@ class SystemClock:
 class _Listening:
     __slots__ = ("endpoint", "listener_id", "sock", "tls")
 
-    def __init__(self, listener_id: int, endpoint: Endpoint, sock: socket.socket, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, listener_id: int, endpoint: Endpoint, sock: socket.socket, tls: SSLContext | None) -> None:
         self.listener_id = listener_id
         self.endpoint = endpoint
         self.sock = sock
@@ -110,7 +112,7 @@ class Reactor:
 
     # ---- Transport ----
 
-    def connect(self, endpoint: Endpoint, *, tls: ssl.SSLContext | None = None, server_name: str | None = None) -> int:
+    def connect(self, endpoint: Endpoint, *, tls: SSLContext | None = None, server_name: str | None = None) -> int:
         connection = SocketConnection(next(self._ids), endpoint, tls=tls, server_name=server_name)
         self._connections[connection.connection_id] = connection
         addresses = _literal(endpoint)
@@ -120,7 +122,7 @@ class Reactor:
             self._work(partial(_resolve, endpoint), partial(self._resolved, connection))
         return connection.connection_id
 
-    def listen(self, endpoint: Endpoint, *, tls: ssl.SSLContext | None = None) -> Listener:
+    def listen(self, endpoint: Endpoint, *, tls: SSLContext | None = None) -> Listener:
         family, _, _, _, address = socket.getaddrinfo(
             endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
@@ -294,6 +296,8 @@ class Reactor:
         try:
             connection.begin_handshake()
         except (OSError, ValueError) as error:
+            from pykclient.net.tls import handshake_failure  # with TLS only, see sockets.py
+
             cause = error if isinstance(error, OSError) else OSError(str(error))
             self._fail(connection, handshake_failure(cause, connection.endpoint))
             return

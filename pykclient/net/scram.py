@@ -13,10 +13,10 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from pykclient.config import Secret
+from pykclient.deferred import dataclass, field
 from pykclient.errors import AuthenticationError, ConfigError, SaslAuthenticationFailed
 
 HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
@@ -29,10 +29,11 @@ _PRINTABLE = r"[\x21-\x2b\x2d-\x7e]+"
 _BASE64 = r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)?"
 _EXTENSIONS = r"((?:,[A-Za-z]+=[\x01-\x2b\x2d-\x7f]+)*)"
 _SASL_NAME = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
-_CLIENT_FIRST = re.compile(rf"(n,(?:a=({_SASL_NAME}))?,)(n=({_SASL_NAME}),r=({_PRINTABLE}){_EXTENSIONS})\Z")
-_SERVER_FIRST = re.compile(rf"r=({_PRINTABLE}),s=({_BASE64}),i=([0-9]{{1,10}}){_EXTENSIONS}\Z")
-_CLIENT_FINAL = re.compile(rf"(c=({_BASE64}),r=({_PRINTABLE}){_EXTENSIONS}),p=({_BASE64})\Z")
-_SERVER_FINAL = re.compile(rf"(?:e=([\x01-\x2b\x2d-\x7f]+)|v=({_BASE64})){_EXTENSIONS}\Z")
+# Texts: an expression is compiled when it is first asked, not at import.
+_CLIENT_FIRST = rf"(n,(?:a=({_SASL_NAME}))?,)(n=({_SASL_NAME}),r=({_PRINTABLE}){_EXTENSIONS})\Z"
+_SERVER_FIRST = rf"r=({_PRINTABLE}),s=({_BASE64}),i=([0-9]{{1,10}}){_EXTENSIONS}\Z"
+_CLIENT_FINAL = rf"(c=({_BASE64}),r=({_PRINTABLE}){_EXTENSIONS}),p=({_BASE64})\Z"
+_SERVER_FINAL = rf"(?:e=([\x01-\x2b\x2d-\x7f]+)|v=({_BASE64})){_EXTENSIONS}\Z"
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class ScramClient:
         self._state = new
 
     def _final(self, server_first: str) -> bytes:
-        match = _SERVER_FIRST.match(server_first)
+        match = re.match(_SERVER_FIRST, server_first)
         if match is None:
             raise AuthenticationError("The broker's first SCRAM message is malformed")
         nonce, salt_text, iterations = match.group(1), match.group(2), int(match.group(3))
@@ -172,7 +173,7 @@ class ScramClient:
         return f"{without_proof},p={proof}".encode()
 
     def _verify(self, server_final: str) -> None:
-        match = _SERVER_FINAL.match(server_final)
+        match = re.match(_SERVER_FINAL, server_final)
         if match is None:
             raise AuthenticationError("The broker's last SCRAM message is malformed")
         if match.group(1) is not None:
@@ -244,7 +245,7 @@ class ScramServer:
         self._state = new
 
     def _first(self, client_first: str) -> bytes:
-        match = _CLIENT_FIRST.match(client_first)
+        match = re.match(_CLIENT_FIRST, client_first)
         if match is None:
             raise SaslAuthenticationFailed("The client's first SCRAM message is malformed")
         self._header, authorization_id, bare, name, client_nonce, extensions = match.groups(default="")
@@ -264,7 +265,7 @@ class ScramServer:
 
     def _final(self, client_final: str) -> bytes:
         assert self._credential is not None, "the first message set it"
-        match = _CLIENT_FINAL.match(client_final)
+        match = re.match(_CLIENT_FINAL, client_final)
         if match is None:
             raise SaslAuthenticationFailed("The client's last SCRAM message is malformed")
         without_proof, binding, nonce, _, proof_text = match.groups()

@@ -8,14 +8,16 @@ from __future__ import annotations
 import enum
 import errno
 import socket
-import ssl
 from collections import deque
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pykclient.errors import KafkaConnectionError
 from pykclient.net.failures import ConnectionLost, ConnectionRefused, ConnectTimedOut
-from pykclient.net.tls import handshake_failure, stream_failure
 from pykclient.net.transport import Buffer, Endpoint
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 READ_BYTES_MIN = 64 * 1024
 READ_BYTES_MAX = 1024 * 1024
@@ -25,7 +27,7 @@ READ_BYTES_PER_TURN = 4 * 1024 * 1024
 TLS_WRITE_BYTES = 64 * 1024
 BUFFERS_PER_CALL = 64
 
-_WANT = (ssl.SSLWantReadError, ssl.SSLWantWriteError, BlockingIOError, InterruptedError)
+_NOT_NOW = (BlockingIOError, InterruptedError)
 
 Address = tuple[socket.AddressFamily, tuple[object, ...]]
 
@@ -44,6 +46,7 @@ class SocketConnection:
     """A connection, outgoing or accepted. ``wants_write`` says whether the reactor must watch for room."""
 
     __slots__ = (
+        "_not_now",
         "_outgoing",
         "_read_size",
         "_server_side",
@@ -64,7 +67,7 @@ class SocketConnection:
     )
 
     def __init__(
-        self, connection_id: int, endpoint: Endpoint, *, tls: ssl.SSLContext | None, server_name: str | None = None
+        self, connection_id: int, endpoint: Endpoint, *, tls: SSLContext | None, server_name: str | None = None
     ) -> None:
         self.connection_id = connection_id
         self.endpoint = endpoint
@@ -83,6 +86,12 @@ class SocketConnection:
         self._outgoing: deque[memoryview] = deque()
         self._read_size = READ_BYTES_MIN
         self._server_side = False
+        self._not_now: tuple[type[OSError], ...] = _NOT_NOW
+        if tls is not None:
+            # Here and below, not at the top: who speaks no TLS need not load OpenSSL, a sixth of what an import cost.
+            from ssl import SSLWantReadError, SSLWantWriteError
+
+            self._not_now = (SSLWantReadError, SSLWantWriteError, *_NOT_NOW)
 
     # ---- setting up ----
 
@@ -135,13 +144,17 @@ class SocketConnection:
 
     def handshake(self) -> bool:
         """One turn; True when done. Raises KafkaConnectionError."""
-        assert isinstance(self.sock, ssl.SSLSocket), "TLS"
+        from ssl import SSLSocket, SSLWantWriteError
+
+        from pykclient.net.tls import handshake_failure
+
+        assert isinstance(self.sock, SSLSocket), "TLS"
         try:
             self.sock.do_handshake()
-        except ssl.SSLWantWriteError:
+        except SSLWantWriteError:
             self.handshake_wants_write = True
             return False
-        except _WANT:
+        except self._not_now:
             self.handshake_wants_write = False
             return False
         except (OSError, ValueError) as error:
@@ -163,6 +176,17 @@ class SocketConnection:
             failure = ConnectTimedOut(f"the host cannot be reached: {error}", host=host, port=port)
         else:
             failure = ConnectionLost(f"could not connect: {error}", host=host, port=port)
+        failure.__cause__ = error
+        return failure
+
+    def _broken(self, error: OSError) -> KafkaConnectionError:
+        """Why an open connection is one no more."""
+        if self.tls is not None:
+            from pykclient.net.tls import stream_failure
+
+            return stream_failure(error, self.endpoint)
+        sentence = f"the connection broke: {error.strerror or error}"
+        failure = ConnectionLost(sentence, host=self.endpoint.host, port=self.endpoint.port)
         failure.__cause__ = error
         return failure
 
@@ -191,12 +215,12 @@ class SocketConnection:
                     if len(chunk) * 8 < self._read_size:
                         self._read_size = max(self._read_size // 2, READ_BYTES_MIN)
                     return chunks, False, False
-        except _WANT:
+        except self._not_now:
             return chunks, False, False
         except OSError as error:
             if chunks:
                 return chunks, False, True  # The error comes again with the next read; the bytes would not.
-            raise stream_failure(error, self.endpoint) from error
+            raise self._broken(error) from error
         return chunks, False, self.tls is not None
 
     def read_into_target(self) -> tuple[int, bool, bool]:
@@ -214,12 +238,12 @@ class SocketConnection:
                 self.target = None if count == room else target[count:]
                 if count < room and self.tls is None:
                     return size, False, False
-        except _WANT:
+        except self._not_now:
             return size, False, False
         except OSError as error:
             if size:
                 return size, False, True
-            raise stream_failure(error, self.endpoint) from error
+            raise self._broken(error) from error
         return size, False, self.tls is not None
 
     def queue(self, data: Buffer | Sequence[Buffer]) -> None:
@@ -239,10 +263,10 @@ class SocketConnection:
                 sent = self._send_some()
                 self.unsent -= sent
                 self._consume(sent)
-        except _WANT:
+        except self._not_now:
             return
         except OSError as error:
-            raise stream_failure(error, self.endpoint) from error
+            raise self._broken(error) from error
 
     def _send_some(self) -> int:
         sock, outgoing = self.sock, self._outgoing

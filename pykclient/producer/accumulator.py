@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pykclient.errors import BufferExhausted, ClientClosed, RecordTooLarge
 from pykclient.net.transport import Clock
@@ -27,8 +28,10 @@ from pykclient.producer.queues import (
     settled,
 )
 from pykclient.protocol import accel, batch_builder
-from pykclient.protocol.columns import EncodedRows
 from pykclient.types import RecordMetadata, TopicPartition
+
+if TYPE_CHECKING:
+    from pykclient.protocol.columns import EncodedRows
 
 Callback = Callable[["RecordMetadata | None", "Exception | None"], None]
 _append = accel.active.append_to

@@ -41,7 +41,6 @@ from pykclient.producer.partitioners import (
     hash_partitioner,
     random_partitioner,
 )
-from pykclient.producer.prepared import PreparedTransaction, end_prepared
 from pykclient.producer.queues import AccumulatorSettings, TopicQueues
 from pykclient.producer.sender import Sender, SenderSettings
 from pykclient.producer.transactions import TransactionManager, TransactionSettings
@@ -53,6 +52,7 @@ from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, PartitionI
 
 if TYPE_CHECKING:
     from pykclient.producer.arrow import SentRows
+    from pykclient.producer.prepared import PreparedTransaction
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -469,6 +469,8 @@ class KafkaProducer:
     def _end_prepared(self, prepared: PreparedTransaction, committed: bool, timeout: float | None) -> None:
         self._require_usable()
         timeout_s = self._max_block_s if timeout is None else timeout
+        from pykclient.producer.prepared import end_prepared
+
         self._engine.run_blocking(end_prepared(prepared, committed=committed), timeout_s=timeout_s)
 
     @contextmanager

@@ -6,7 +6,8 @@ Pure data. ``TransactionManager._to`` is the only place that changes a state, an
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+from pykclient.deferred import dataclass
 
 
 class Txn(enum.Enum):

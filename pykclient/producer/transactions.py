@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pykclient.client.coordinators import CoordinatorKind, Coordinators
 from pykclient.client.engine import Operation, call, now, sleep, wait
@@ -47,25 +47,14 @@ from pykclient.net.completion import Completion
 from pykclient.net.network_client import NetworkClient
 from pykclient.net.transport import Clock
 from pykclient.producer.batch import ProducerBatch
-from pykclient.producer.prepared import PreparedTransaction
 from pykclient.producer.sequences import EPOCH_MAX, ProducerIdAndEpoch, Sequences
-from pykclient.producer.transaction_limits import timeout_refused
 from pykclient.producer.transaction_states import LEGAL, TransactionSettings, Txn
-from pykclient.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
-from pykclient.protocol.messages.add_partitions_to_txn import (
-    AddPartitionsToTxnRequest,
-    AddPartitionsToTxnResponse,
-    AddPartitionsToTxnTopic,
-)
-from pykclient.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from pykclient.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from pykclient.protocol.messages.txn_offset_commit import (
-    TxnOffsetCommitRequest,
-    TxnOffsetCommitRequestPartition,
-    TxnOffsetCommitRequestTopic,
-    TxnOffsetCommitResponse,
-)
 from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
+
+if TYPE_CHECKING:  # the messages of transactions are loaded by the producers that have some
+    from pykclient.producer.prepared import PreparedTransaction
+    from pykclient.protocol.messages import add_partitions_to_txn
 
 logger = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -338,6 +327,8 @@ class TransactionManager:
         if not offsets:
             return
         if not self._v2:
+            from pykclient.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
+
             add = AddOffsetsToTxnRequest(
                 transactional_id=self._id(),
                 producer_id=self.sequences.identity.producer_id,
@@ -356,17 +347,19 @@ class TransactionManager:
     def _commit_offsets(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: ConsumerGroupMetadata
     ) -> Operation[None]:
-        topics: dict[str, list[TxnOffsetCommitRequestPartition]] = {}
+        from pykclient.protocol.messages import txn_offset_commit as messages
+
+        topics: dict[str, list[messages.TxnOffsetCommitRequestPartition]] = {}
         for (topic, partition), committed in offsets.items():
             topics.setdefault(topic, []).append(
-                TxnOffsetCommitRequestPartition(
+                messages.TxnOffsetCommitRequestPartition(
                     partition_index=partition,
                     committed_offset=committed.offset,
                     committed_leader_epoch=-1 if committed.leader_epoch is None else committed.leader_epoch,
                     committed_metadata=committed.metadata,
                 )
             )
-        commit = TxnOffsetCommitRequest(
+        commit = messages.TxnOffsetCommitRequest(
             transactional_id=self._id(),
             group_id=group.group_id,
             producer_id=self.sequences.identity.producer_id,
@@ -374,13 +367,13 @@ class TransactionManager:
             generation_id=group.generation_id,
             member_id=group.member_id,
             group_instance_id=group.group_instance_id,
-            topics=[TxnOffsetCommitRequestTopic(name=name, partitions=rows) for name, rows in topics.items()],
+            topics=[messages.TxnOffsetCommitRequestTopic(name=name, partitions=rows) for name, rows in topics.items()],
         )
         version_max = 5 if self._v2 else 4
         yield from self._ask(
             CoordinatorKind.GROUP,
             group.group_id,
-            lambda node: Request[TxnOffsetCommitResponse](commit, node_id=node, version_max=version_max),
+            lambda node: Request[messages.TxnOffsetCommitResponse](commit, node_id=node, version_max=version_max),
             lambda response: next((p.error_code for t in response.topics for p in t.partitions if p.error_code), 0),
         )
 
@@ -403,6 +396,8 @@ class TransactionManager:
         if self.state is not Txn.COMMITTING:
             self._refuse("prepare_transaction()")
         self._to(Txn.PREPARED)
+        from pykclient.producer.prepared import PreparedTransaction
+
         return PreparedTransaction(self._id(), *self.sequences.identity, 5 if self._v2 else 4, not self._started)
 
     def abort(self) -> Operation[None]:
@@ -425,6 +420,8 @@ class TransactionManager:
 
     def _end(self, *, committed: bool) -> Operation[None]:
         if self._started:
+            from pykclient.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
+
             identity = self.sequences.identity
             end = EndTxnRequest(
                 transactional_id=self._id(),
@@ -447,22 +444,26 @@ class TransactionManager:
 
     def _add_partitions(self) -> Operation[None]:
         """v1: tell the coordinator which partitions this transaction writes to, before the first write to each."""
+        from pykclient.protocol.messages import add_partitions_to_txn as messages
+
         adding, self._to_add = self._to_add, set()
         topics: dict[str, list[int]] = {}
         for topic, partition in sorted(adding):
             topics.setdefault(topic, []).append(partition)
         identity = self.sequences.identity
-        request = AddPartitionsToTxnRequest(
+        request = messages.AddPartitionsToTxnRequest(
             v3_and_below_transactional_id=self._id(),
             v3_and_below_producer_id=identity.producer_id,
             v3_and_below_producer_epoch=identity.epoch,
-            v3_and_below_topics=[AddPartitionsToTxnTopic(name=name, partitions=rows) for name, rows in topics.items()],
+            v3_and_below_topics=[
+                messages.AddPartitionsToTxnTopic(name=name, partitions=rows) for name, rows in topics.items()
+            ],
         )
         try:
             yield from self._ask(
                 CoordinatorKind.TRANSACTION,
                 self._id(),
-                lambda node: Request[AddPartitionsToTxnResponse](request, node_id=node, version_max=3),
+                lambda node: Request[messages.AddPartitionsToTxnResponse](request, node_id=node, version_max=3),
                 _worst_of_added,
             )
             self._partitions |= adding
@@ -499,6 +500,8 @@ class TransactionManager:
                 lambda answer: answer.error_code,
             )
         except InvalidTransactionTimeout:
+            from pykclient.producer.transaction_limits import timeout_refused
+
             coordinator = self._coordinators.known(CoordinatorKind.TRANSACTION, key)
             self.error = yield from timeout_refused(self._settings.transaction_timeout_ms, key, coordinator)
             raise self.error from None
@@ -581,7 +584,7 @@ class TransactionManager:
         return self.transactional_id
 
 
-def _worst_of_added(response: AddPartitionsToTxnResponse) -> int:
+def _worst_of_added(response: add_partitions_to_txn.AddPartitionsToTxnResponse) -> int:
     """The code to act on: OPERATION_NOT_ATTEMPTED (55) only says that another partition spoiled it."""
     codes = [
         result.partition_error_code

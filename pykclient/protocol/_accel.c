@@ -1,4 +1,4 @@
-/* The native twin of pure.py, pure_columns.py, pure_runs.py, pure_murmur2.py, pure_batches.py and
+/* The native twin of pure.py, pure_columns.py, pure_runs.py, pure_murmur2.py, pure_batches.py, pure_crc.py and
  * batch_builder.append: same arguments, same bytes, same errors.
  *
  * Stateless functions over buffers, and two value types for what is made per sent record. No length is used before it
@@ -136,6 +136,8 @@ static inline int64_t subtract_wrapping(int64_t left, int64_t right)
 
 #define CRC32C_POLYNOMIAL 0x82f63b78u
 #define CRC_LANE_BYTES 1024
+/* Some microseconds: from here on others may run meanwhile. */
+#define CRC_BYTES_ALONE (32 * 1024)
 
 static uint32_t crc_software(const State *state, uint32_t crc, const uint8_t *at, Py_ssize_t size)
 {
@@ -192,13 +194,14 @@ HARDWARE_CRC static uint32_t crc_hardware(const State *state, uint32_t crc, cons
 }
 #endif
 
-static uint32_t crc32c(const State *state, const uint8_t *at, Py_ssize_t size)
+/* `crc` is that of the bytes before, 0 when there are none. */
+static uint32_t crc_after(const State *state, uint32_t crc, const uint8_t *at, Py_ssize_t size)
 {
 #ifdef HARDWARE_CRC
     if (state->crc_in_hardware)
-        return ~crc_hardware(state, ~0u, at, size);
+        return ~crc_hardware(state, ~crc, at, size);
 #endif
-    return ~crc_software(state, ~0u, at, size);
+    return ~crc_software(state, ~crc, at, size);
 }
 
 static void prepare_crc(State *state)
@@ -453,7 +456,7 @@ static int next_in_run(const State *state, const Run *run, const uint8_t *at, Ba
         (run->append_time >= 0 && run->append_time != ((batch->attributes & LOG_APPEND_TIME) != 0)) ||
         batch->count < 0 || batch->count > (batch->size - BATCH_HEADER_BYTES) / RECORD_BYTES_MIN)
         return 0;
-    return !run->check_crc || crc32c(state, at + 21, batch->size - 21) == batch->crc;
+    return !run->check_crc || crc_after(state, 0, at + 21, batch->size - 21) == batch->crc;
 }
 
 /* The run goes on behind this batch. */
@@ -1761,6 +1764,34 @@ done:
     return result;
 }
 
+/* ---------------------------------------------------------------- CRC-32C of a buffer */
+
+/* As the function of the crc32c package, whose import takes longer than that of a whole client. */
+static PyObject *crc32c(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    const State *state = PyModule_GetState(module);
+    Py_buffer view;
+    uint32_t crc = 0;
+    if (check_arguments("crc32c", count, 1, 2) < 0)
+        return NULL;
+    if (count == 2) {
+        unsigned long before = PyLong_AsUnsignedLongMask(args[1]);
+        if (before == (unsigned long)-1 && PyErr_Occurred())
+            return NULL;
+        crc = (uint32_t)before;
+    }
+    if (PyObject_GetBuffer(args[0], &view, PyBUF_SIMPLE) < 0)
+        return NULL;
+    if (view.len < CRC_BYTES_ALONE) {
+        crc = crc_after(state, crc, view.buf, view.len);
+    } else {
+        Py_BEGIN_ALLOW_THREADS crc = crc_after(state, crc, view.buf, view.len);
+        Py_END_ALLOW_THREADS
+    }
+    PyBuffer_Release(&view);
+    return PyLong_FromUnsignedLong(crc);
+}
+
 /* ---------------------------------------------------------------- murmur2 and partitions */
 
 static int32_t hash_murmur2(const uint8_t *data, Py_ssize_t size)
@@ -2480,7 +2511,7 @@ static PyMethodDef methods[] = {
     FAST(encode_records), FAST(decode_records), FAST(append_columns), FAST(encode_columns),
     FAST(murmur2_column), FAST(group_rows),     FAST(append_record),  FAST(append_to),
     FAST(append_direct),  FAST(skip_batches),   FAST(decode_batches), FAST(append_batches),
-    FAST(resize),         FAST(split_records),  {"murmur2", murmur2, METH_O, NULL},
+    FAST(resize),         FAST(split_records),  FAST(crc32c),         {"murmur2", murmur2, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 
 static PyObject *import_from(const char *module_name, const char *name)

@@ -1,29 +1,24 @@
-"""Chooses, once, who encodes and decodes records: the C extension when it is there, else its Python twin.
+"""Who encodes and decodes records: the C extension where ``native`` has it, else its Python twin.
 
-``PYKCLIENT_ACCEL`` decides: ``auto`` (the default), ``off`` (always Python), ``require`` (an ImportError without the
-extension).
-Read at import, by whichever thread imports first. Everyone calls ``accel.active.<function>``; only tests replace
-``active``.
+Everyone calls ``accel.active.<function>``; only tests replace ``active``.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from pykclient.protocol import pure_twin
-from pykclient.protocol.buffers import Buffer
-from pykclient.protocol.pure import HeaderPairs, Record
-from pykclient.types import ConsumerRecord, TimestampType
+from pykclient.protocol.native import MODES, load_native, native
 
 if TYPE_CHECKING:
-    from pykclient.protocol import pure_batches
-    from pykclient.protocol.columns import InputColumn, InputHeaders
-    from pykclient.protocol.pure_batches import Promise
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
-MODES = ("auto", "off", "require")
+    from pykclient.protocol import pure_batches
+    from pykclient.protocol.buffers import Buffer
+    from pykclient.protocol.columns import InputColumn, InputHeaders
+    from pykclient.protocol.pure import HeaderPairs, Record
+    from pykclient.protocol.pure_batches import Promise
+    from pykclient.types import ConsumerRecord, TimestampType
 
 
 class Implementation(Protocol):
@@ -120,6 +115,9 @@ class Implementation(Protocol):
     ) -> tuple[bytearray, int, int, int]:
         """See ``pure_columns.encode_columns``."""
 
+    def crc32c(self, data: Buffer, value: int = 0, /) -> int:
+        """CRC-32C of the data, or of it after bytes whose CRC is ``value``."""
+
     def murmur2(self, key: Buffer, /) -> int:
         """See ``pure_murmur2.murmur2``."""
 
@@ -179,27 +177,14 @@ class Implementation(Protocol):
         """See ``pure_batches.append_direct``."""
 
 
-def _load(mode: str) -> tuple[Implementation, bool]:
-    if mode not in MODES:
-        raise ImportError(f"PYKCLIENT_ACCEL is {mode!r}; it must be one of {', '.join(MODES)}")
-    if mode != "off":
-        native = load_native()
-        if native is not None:
-            return native, True
-        if mode == "require":
-            raise ImportError("PYKCLIENT_ACCEL=require, but the C extension pykclient.protocol._accel is not there")
-    return cast(Implementation, pure_twin), False
+def _implementation() -> Implementation:
+    if native is not None:
+        return native
+    from pykclient.protocol import pure_twin
+
+    return cast(Implementation, pure_twin)
 
 
-def load_native() -> Implementation | None:
-    """The C extension, or None where it was not built."""
-    try:
-        from pykclient.protocol import _accel
-    except ImportError:
-        return None
-    return cast(Implementation, _accel)
-
-
-active, accelerated = _load(os.environ.get("PYKCLIENT_ACCEL", "auto") or "auto")
+active, accelerated = _implementation(), native is not None
 
 __all__ = ["MODES", "Implementation", "accelerated", "active", "load_native"]

@@ -1,7 +1,7 @@
 """The fixed part of a record batch: reading it, checking it, and patching it in place.
 
 A broker works with this file alone: it never looks at records. Pure functions over buffers, any thread.
-This is the only file that imports crc32c. It must never trust a length before comparing it with what remains.
+It must never trust a length before comparing it with what remains.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from crc32c import crc32c
-
 from pykclient.errors import CorruptRecordError
 from pykclient.protocol.buffers import Buffer
 from pykclient.protocol.compression import CompressionType, compression_type
+from pykclient.protocol.native import crc32c
 from pykclient.types import TimestampType
 
 LOG_OVERHEAD_BYTES = 12

@@ -9,18 +9,17 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pykclient.deferred import dataclass, field
 from pykclient.errors import UsageError
-from pykclient.protocol import accel, legacy_records
+from pykclient.protocol import accel
 from pykclient.protocol.batch_header import BatchHeader, check_batch
 from pykclient.protocol.buffers import Buffer
 from pykclient.protocol.compression import DECOMPRESSED_BYTES_MAX
-from pykclient.protocol.records import OFFSET_MIN, encode_batch, read_header, records_section
+from pykclient.protocol.records import OFFSET_MAX, OFFSET_MIN, encode_batch, read_header, records_section
 from pykclient.types import TimestampType
 
-OFFSET_MAX = 2**63 - 1
 COLUMN_BYTES_MAX = 2**31 - 1
 _TIMESTAMP_TYPES = (TimestampType.CREATE_TIME, TimestampType.LOG_APPEND_TIME)
 
@@ -186,6 +185,8 @@ class Columns:
 
 def _as_v2(buffer: Buffer, header: BatchHeader, bytes_max: int) -> tuple[bytes, BatchHeader]:
     """An old message (set) written again as a v2 batch: old formats are too rare for a second column decoder."""
+    from pykclient.protocol import legacy_records
+
     records = legacy_records.decode_message(buffer, header, "", 0, OFFSET_MIN, bytes_max)
     batch = encode_batch(
         [(record.timestamp, record.key, record.value, None) for record in records],

@@ -10,15 +10,10 @@ from __future__ import annotations
 import enum
 import struct
 import zlib
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pykclient.errors import CorruptRecordError, DecompressedTooLarge, MissingCodec, UsageError
-
-cramjam: Any
-try:
-    import cramjam
-except ImportError:  # A platform without it still has gzip and no compression, and says so of the others.
-    cramjam = None
 
 if TYPE_CHECKING:
     from pykclient.protocol.buffers import Buffer
@@ -45,13 +40,18 @@ LEVELS = {
 """Lowest and highest level per codec, as in the Java client; the others have no levels."""
 
 _BUILT_IN = (CompressionType.NONE, CompressionType.GZIP)
-_UNREADABLE = (
-    (zlib.error, struct.error, IndexError)
-    if cramjam is None
-    else (cramjam.DecompressionError, zlib.error, struct.error, IndexError)
-)
 _INT32 = struct.Struct(">i")
 _UINT32_LE = struct.Struct("<I")
+
+
+@cache
+def cramjam() -> Any:
+    """The package, loaded by the first batch that needs it; None on a platform without it, which still has gzip."""
+    try:
+        import cramjam as package
+    except ImportError:
+        return None
+    return package
 
 
 def compression_type(codec: int) -> CompressionType:
@@ -64,7 +64,7 @@ def compression_type(codec: int) -> CompressionType:
 
 def require(codec: CompressionType) -> None:
     """Raise MissingCodec when this installation lacks it."""
-    if cramjam is None and codec not in _BUILT_IN:
+    if codec not in _BUILT_IN and cramjam() is None:
         name = codec.name.lower()
         raise MissingCodec(
             f"{name} needs the package cramjam: pip install cramjam (or set compression_type to gzip or none)",
@@ -86,7 +86,7 @@ def compress(codec: CompressionType, data: Buffer, level: int | None = None, *, 
         return _snappy_compress(data)
     if codec is CompressionType.LZ4:
         return _lz4_compress(data, level, magic)
-    return bytes(cramjam.zstd.compress(data, level=3 if level is None else level))
+    return bytes(cramjam().zstd.compress(data, level=3 if level is None else level))
 
 
 def decompress(
@@ -106,8 +106,14 @@ def decompress(
         if codec is CompressionType.LZ4:
             return _lz4_decompress(view, magic, bytes_max)
         return _zstd_decompress(view, bytes_max)
-    except _UNREADABLE as error:
+    except _unreadable(codec) as error:
         raise CorruptRecordError(f"records are no valid {codec.name.lower()} stream: {error}") from error
+
+
+def _unreadable(codec: CompressionType) -> tuple[type[Exception], ...]:
+    """What is raised for bytes that are no such stream."""
+    ours = (zlib.error, struct.error, IndexError)
+    return ours if codec in _BUILT_IN else (cramjam().DecompressionError, *ours)
 
 
 def _check_level(codec: CompressionType, level: int) -> None:
@@ -166,7 +172,7 @@ def _snappy_compress(data: Buffer) -> bytes:
     view = memoryview(data)
     parts: list[Buffer] = [_XERIAL_HEADER]
     for start in range(0, len(view), _XERIAL_BLOCK_BYTES):
-        block = bytes(cramjam.snappy.compress_raw(view[start : start + _XERIAL_BLOCK_BYTES]))
+        block = bytes(cramjam().snappy.compress_raw(view[start : start + _XERIAL_BLOCK_BYTES]))
         parts.append(_INT32.pack(len(block)))
         parts.append(block)
     return b"".join(parts)
@@ -212,7 +218,7 @@ def _snappy_decompress(data: memoryview, bytes_max: int) -> Buffer:
     position = 0
     for block, size in zip(blocks, sizes, strict=True):
         if size or len(block) != 1:
-            written = cramjam.snappy.decompress_raw_into(block, view[position : position + size])
+            written = cramjam().snappy.decompress_raw_into(block, view[position : position + size])
             if written != size:
                 raise CorruptRecordError("records are no valid snappy stream: a block holds less than it claims")
         position += size
@@ -245,7 +251,7 @@ def _lz4_compress(data: Buffer, level: int | None, magic: int) -> bytes:
     view = memoryview(data)
     for start in range(0, len(view), _LZ4_BLOCK_BYTES):
         block = view[start : start + _LZ4_BLOCK_BYTES]
-        packed = bytes(cramjam.lz4.compress_block(block, store_size=False))
+        packed = bytes(cramjam().lz4.compress_block(block, store_size=False))
         if len(packed) < len(block):
             parts.append(_UINT32_LE.pack(len(packed)))
             parts.append(packed)
@@ -259,7 +265,9 @@ def _lz4_compress(data: Buffer, level: int | None, magic: int) -> bytes:
 def _lz4_compress_with_level(data: Buffer, level: int, magic: int) -> bytes:
     # The library has levels for frames only. Java's levels go to 17, its own to 12; both mean "as small as you can" at
     # the top.
-    compressor = cramjam.lz4.Compressor(level=min(level, _LZ4_HC_LEVEL_MAX), content_checksum=False, block_linked=False)
+    compressor = cramjam().lz4.Compressor(
+        level=min(level, _LZ4_HC_LEVEL_MAX), content_checksum=False, block_linked=False
+    )
     compressor.compress(bytes(data))  # the streaming compressors take nothing but bytes
     frame = bytes(compressor.finish())
     header_size = 7 + (8 if frame[4] & 0x08 else 0)
@@ -289,8 +297,8 @@ def _lz4_decompress(data: memoryview, magic: int, bytes_max: int) -> Buffer:
         frame = b"".join((data[: header_size - 1], checksum, data[header_size:end]))
     output = bytearray(min(bound, bytes_max))
     try:
-        size = int(cramjam.lz4.decompress_into(frame, output))
-    except cramjam.DecompressionError:
+        size = int(cramjam().lz4.decompress_into(frame, output))
+    except cramjam().DecompressionError:
         if bound > bytes_max:
             raise _too_large(bytes_max) from None
         raise
@@ -354,8 +362,8 @@ def _zstd_decompress(data: memoryview, bytes_max: int) -> Buffer:
         return b""
     output = bytearray(min(bound, bytes_max))
     try:
-        size = int(cramjam.zstd.decompress_into(data, output))
-    except cramjam.DecompressionError:
+        size = int(cramjam().zstd.decompress_into(data, output))
+    except cramjam().DecompressionError:
         if bound > bytes_max:
             raise _too_large(bytes_max) from None
         raise

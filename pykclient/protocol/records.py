@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pykclient.errors import CorruptRecordError
-from pykclient.protocol import accel, legacy_records
+from pykclient.protocol import accel
 from pykclient.protocol.batch_header import (
     CONTROL_BIT,
     DELETE_HORIZON_BIT,
@@ -43,6 +43,7 @@ from pykclient.types import ConsumerRecord, TimestampType
 RECORD_OVERHEAD_BYTES_MAX = 36
 """More than any record adds to its key, value and headers."""
 OFFSET_MIN = -(2**63)
+OFFSET_MAX = 2**63 - 1
 _TIMESTAMP_TYPES = (TimestampType.CREATE_TIME, TimestampType.LOG_APPEND_TIME)
 
 ConsumerRecords = list[ConsumerRecord["bytes | None", "bytes | None"]]
@@ -182,6 +183,8 @@ def decode_batch(
     if check_crc:
         check_batch(buffer, header)
     if header.magic < 2:
+        from pykclient.protocol import legacy_records  # what no broker has written since 2017
+
         return legacy_records.decode_message(buffer, header, topic, partition, from_offset, bytes_max)
     section = records_section(buffer, header, bytes_max=bytes_max)
     return decode_section(section, header, header.record_count, topic, partition, from_offset=from_offset)

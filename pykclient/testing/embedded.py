@@ -6,10 +6,8 @@ cluster; they wait for the brokers' threads. Loopback only unless asked otherwis
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,14 +21,16 @@ from pykclient.broker.faults import Faults
 from pykclient.broker.image import TopicImage
 from pykclient.broker.listeners import ListenerSpec, parse_listener
 from pykclient.broker.topic_changes import GROUP_TOPIC, TRANSACTION_TOPIC, TopicSpec, internal_topic
+from pykclient.deferred import dataclass
 from pykclient.errors import UsageError
-from pykclient.testing.certificates import TestCertificates, make_certificates
 from pykclient.testing.clock import frozen_clock, running_clock
 
 if TYPE_CHECKING:
     from ssl import SSLContext
+    from tempfile import TemporaryDirectory
 
     from pykclient.broker.group_coordinator import GroupView
+    from pykclient.testing.certificates import TestCertificates
 
 T = TypeVar("T")
 POLL_S = 0.01
@@ -99,7 +99,7 @@ class EmbeddedCluster:
             config.setdefault("super.users", ";".join(super_users))
         if token_verifier is not None:
             config.setdefault("sasl.enabled.mechanisms", "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER")
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._temporary: TemporaryDirectory[str] | None = None
         self._certificates: TestCertificates | None = None
         self._topics = topics
         if isinstance(clock, str) and clock != "frozen":
@@ -199,7 +199,12 @@ class EmbeddedCluster:
     def certificates(self) -> TestCertificates:
         """Test certificates of this cluster, made when first asked for."""
         if self._certificates is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="pykclient-tls-")
+            # Here, not at the top: OpenSSL is loaded for those who encrypt.
+            from tempfile import TemporaryDirectory
+
+            from pykclient.testing.certificates import make_certificates
+
+            self._temporary = TemporaryDirectory(prefix="pykclient-tls-")
             self._certificates = make_certificates(Path(self._temporary.name))
         return self._certificates
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 PACKAGE = "pykclient"
 
 LAYERS = (
-    "errors types plugins config",
+    "deferred errors types plugins config",
     "protocol",
     "net",
     "client",

@@ -31,7 +31,7 @@ def test_lists_of_names_agree() -> None:
         for block in ast.parse(source).body
         if isinstance(block, ast.If)
         for statement in block.body
-        if isinstance(statement, ast.ImportFrom)
+        if isinstance(statement, ast.ImportFrom) and statement.module != "typing"
         for alias in statement.names
     }
     assert typed == set(pykclient._EXPORTS)

@@ -10,10 +10,9 @@ Requests and responses live in the module of their API (`messages.fetch`), every
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pykclient.protocol.structs import Message
@@ -113,8 +112,7 @@ class ApiKey(IntEnum):
     DELETE_SHARE_GROUP_OFFSETS = 92
 
 
-@dataclass(frozen=True)
-class ApiInfo:
+class ApiInfo(NamedTuple):
     """What is known of an API without loading its messages."""
 
     key: ApiKey

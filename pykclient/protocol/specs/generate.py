@@ -53,14 +53,13 @@ def message_module(specs: list[Spec]) -> str:
         "from __future__ import annotations",
         "",
     ]
-    lines.append("from dataclasses import dataclass")
     if emitter.codes:
         lines.append("from struct import Struct")
     if "ClassVar" in emitter.uses:
         lines.append("from typing import ClassVar")
     if "UUID" in text.replace("ZERO_UUID", ""):
         lines.append("from uuid import UUID")
-    lines.append("")
+    lines += ["", "from pykclient.deferred import dataclass"]
     for module in (primitives, structs):
         names = sorted(name for name in emitter.helpers if hasattr(module, name) and _is_own(module, name))
         if names:
@@ -108,10 +107,9 @@ Requests and responses live in the module of their API (`messages.fetch`), every
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pykclient.protocol.structs import Message
@@ -123,8 +121,7 @@ class ApiKey(IntEnum):
 {keys}
 
 
-@dataclass(frozen=True)
-class ApiInfo:
+class ApiInfo(NamedTuple):
     """What is known of an API without loading its messages."""
 
     key: ApiKey
