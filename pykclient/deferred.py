@@ -2,8 +2,8 @@
 
 ``dataclass`` compiles up to nine functions per class. The clients have a hundred of these classes and most programs use
 few of them, so that this was the largest part of what an import cost. Here a class gets its slots and its guard against
-assignment at once, and in place of each generated method a descriptor; the first use of any of them has
-``dataclasses`` do the whole class. From then on it is an ordinary dataclass: same methods, same speed.
+assignment at once, and in place of each generated method a descriptor, whose first use has ``dataclasses`` write it:
+what makes objects, or what compares and shows them, which most are never. From then on these are ordinary methods.
 To type checkers these names are those of the standard library. Any thread may be the first to use a class. Layer 0.
 """
 
@@ -13,6 +13,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+_MAKING = {"__dataclass_fields__", "__dataclass_params__", "__init__", "__match_args__", "__replace__"}
+"""What is written when objects are made; the rest when they are compared or shown."""
 _COMPARISONS = ("__lt__", "__le__", "__gt__", "__ge__")
 
 
@@ -40,7 +42,7 @@ class _Plan:
         self.names: list[str] = []
         self.cls: type
 
-    def write(self) -> None:
+    def write(self, wanted: str) -> None:
         """Have the standard library make a twin of the class, and take over what it wrote.
 
         Two threads may do so at once: either takes over the same, and neither has to wait for a lock that a fork
@@ -56,9 +58,15 @@ class _Plan:
         # A class without one would be given its signature, at three times the price of all the rest.
         namespace["__doc__"] = "twin"
         twin = type(self.cls)(self.cls.__name__, self.cls.__bases__, namespace)
-        written: type = dataclasses.dataclass(**self.options)(twin)
+        makes = wanted in _MAKING
+        less = {"repr": False, "eq": False, "order": False, "slots": False} if makes else {}
+        written: Any = dataclasses.dataclass(**{**self.options, **less})(twin)
+        for option in less:
+            if hasattr(written.__dataclass_params__, option):  # slots came with Python 3.12
+                setattr(written.__dataclass_params__, option, self.options[option])
         for name in self.names:
-            setattr(self.cls, name, written.__dict__[name])
+            if (name in _MAKING) is makes:
+                setattr(self.cls, name, written.__dict__[name])
 
 
 class _Deferred:
@@ -73,7 +81,7 @@ class _Deferred:
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         found = self.plan.cls.__dict__[self.name]
         if found is self:
-            self.plan.write()
+            self.plan.write(self.name)
             found = self.plan.cls.__dict__[self.name]
         bind = getattr(type(found), "__get__", None)
         return found if bind is None else bind(found, instance, owner)

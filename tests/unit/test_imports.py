@@ -58,7 +58,7 @@ def test_clients_load_the_messages_that_every_client_sends() -> None:
 
 @pytest.mark.parametrize("names", ["KafkaProducer, KafkaConsumer", "KafkaAdminClient"])
 def test_no_class_is_completed_by_an_import(names: str) -> None:
-    watch = "from pykclient import deferred\ndef write(plan): raise SystemExit(plan.cls)\ndeferred._Plan.write = write"
+    watch = "from pykclient import deferred\ndef write(plan, name): exit(plan.cls)\ndeferred._Plan.write = write"
     assert "pykclient.types" in loaded_by(f"from pykclient import {names}", watch)
 
 
@@ -72,3 +72,9 @@ def test_the_help_of_the_command_loads_no_subcommand() -> None:
     assert {name for name in loaded if name.startswith("pykclient.")} == {
         "pykclient.cli", "pykclient.cli.interrupt", "pykclient.cli.main"
     }  # fmt: skip
+
+
+def test_the_asyncio_clients_have_their_option_tables_before_a_loop_runs() -> None:
+    check = "from pykclient.config import *\nfor table in (ProducerConfig, ConsumerConfig, AdminConfig):\n"
+    check += "    assert callable(vars(table)['__init__'])"
+    assert "dataclasses" in loaded_by(f"import pykclient.aio\n{check}", "")
