@@ -341,7 +341,8 @@ class Token:
 
 
 class TokenProvider(Protocol):
-    """Gives a token for OAUTHBEARER whenever a connection authenticates. Called off the reactor thread; may block."""
+    """Gives a token for OAUTHBEARER whenever a connection authenticates. Called off the reactor thread; may block. The
+    asyncio clients also take one whose ``token`` is a coroutine function, and await it on their loop."""
 
     def token(self) -> Token:
         """A token that is valid now."""

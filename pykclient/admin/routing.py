@@ -122,9 +122,8 @@ class Session:
 
     def named(self, outcome: V, request: Request[Any]) -> V:
         """The outcome; if it is an error, it says which broker it comes from."""
-        if isinstance(outcome, KafkaError) and outcome.node is None and request.routed_to is not None:
-            endpoint = self.office.network.nodes.get(request.routed_to)
-            outcome.node = None if endpoint is None else str(endpoint)
+        if isinstance(outcome, KafkaError) and outcome.node is None:
+            outcome.node = request.address
         return outcome
 
     def gather(self, requests: Sequence[Request[R]]) -> Operation[list[R | KafkaError]]:
@@ -282,11 +281,11 @@ class Leaders:
                 errors[tp] = LeaderNotAvailable(topic=tp.topic, partition=tp.partition)
             else:
                 code = 0 if answer is None else answer.error_code
-                errors[tp] = self._unknown(code, tp, at)
+                errors[tp] = self._unknown(code, tp, at, session.office.metadata.answered_by)
         return errors
 
-    def _unknown(self, code: int, tp: TopicPartition, at: float) -> KafkaError:
-        error = broker_error(code or UnknownTopicOrPartition.code, topic=tp.topic, partition=tp.partition)
+    def _unknown(self, code: int, tp: TopicPartition, at: float, node: str | None) -> KafkaError:
+        error = broker_error(code or UnknownTopicOrPartition.code, topic=tp.topic, partition=tp.partition, node=node)
         if isinstance(error, UnknownTopicOrPartition):
             since = self._unknown_since = at if self._unknown_since is None else self._unknown_since
             if at - since < UNKNOWN_TOPIC_PATIENCE_S:
@@ -307,10 +306,11 @@ def fetch_topics(session: Session, names: Sequence[str] | None) -> Operation[dic
 
     attempts = 0
     while True:
-        (outcome,) = yield from session.gather([Request[MetadataResponse](api_key=ApiKey.METADATA, build=build)])
+        request = Request[MetadataResponse](api_key=ApiKey.METADATA, build=build)
+        (outcome,) = yield from session.gather([request])
         at = yield from now()
         if isinstance(outcome, MetadataResponse):
-            session.office.metadata.apply(outcome, at)
+            session.office.metadata.apply(outcome, at, request.address)
             return {topic.name: topic for topic in outcome.topics if topic.name is not None}
         if not passes(outcome, ()) or at + session.pause_s(attempts) >= session.deadline:
             raise outcome

@@ -68,6 +68,7 @@ from pykclient.types import OffsetAndMetadata, OffsetAndTimestamp, TopicPartitio
 from pykclient.admin.client import GRACE_S, KafkaAdminClient
 from pykclient.admin.routing import Session
 from pykclient.aio.runner import LoopRunner
+from pykclient.aio.tokens import adapted
 
 T = TypeVar("T")
 
@@ -77,8 +78,8 @@ class AsyncKafkaAdminClient:
     docs/admin.md."""
 
     def __init__(self, options: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
-        self._sync = KafkaAdminClient(options, **keywords)
-        self._runner = LoopRunner(self._sync._engine)
+        self._sync = KafkaAdminClient(adapted(options), **adapted(keywords))
+        self._runner = LoopRunner(self._sync._engine, self._sync._config)
 
     async def _run(self, operation: Callable[[Session], Operation[T]], timeout: float | None) -> T:
         session = self._sync._session(timeout)
@@ -87,6 +88,7 @@ class AsyncKafkaAdminClient:
     async def close(self) -> None:
         """End the client; calls under way fail with ClientClosed. Safe to call twice."""
         self._sync.close()
+        await self._runner.closed()
 
     async def __aenter__(self) -> AsyncKafkaAdminClient:
         return self

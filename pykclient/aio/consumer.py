@@ -37,6 +37,7 @@ from pykclient.types import (
 
 from .processing import AsyncProcessor, AsyncRevokeFirst
 from .runner import Bell, Handlers, LoopRunner
+from .tokens import adapted
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -53,8 +54,8 @@ class AsyncKafkaConsumer:
     def __init__(self, *topics: str | Mapping[str, Any], **options: Any) -> None:
         mapping = topics[0] if topics and isinstance(topics[0], Mapping) else None
         self._topics = [topic for topic in topics if isinstance(topic, str)]
-        self._core = ConsumerCore(mapping, options)
-        self._runner = LoopRunner(self._core.engine)
+        self._core = ConsumerCore(adapted(mapping), adapted(options))
+        self._runner = LoopRunner(self._core.engine, self._core.config)
         self._handlers = Handlers(self._runner, lambda error: logger.error("a commit callback raised", exc_info=error))
         self._bell: Bell | None = None
         self._attending: asyncio.Future[None] | None = None
@@ -91,6 +92,7 @@ class AsyncKafkaConsumer:
         if bell is None:
             bell = self._bell = Bell(self._runner.loop, crossing)
             self._core.buffer.on_news = bell.ring
+            self._core.metadata.unreachable = None  # what went wrong before anyone asked is no news
         if self._topics and self._core.subscription.kind is SubscriptionKind.NONE:
             # Forgotten only when it has happened: a first call that is cancelled leaves it to the next.
             await self._runner.run(self._core.subscribe(self._topics, None, None), self._core.api_timeout_s)
@@ -366,12 +368,12 @@ class AsyncKafkaConsumer:
         self._core.check()
         bell = await self._begin()
         tp = TopicPartition(*partition)
-        deadline = self._core.clock.now() + self._timeout(timeout)
+        began_at = self._core.clock.now()
         while True:
-            known = self._core.known_position(tp)
+            known = self._core.known_position(tp, began_at)
             if known is not None:
                 return known
-            left = deadline - self._core.clock.now()
+            left = began_at + self._timeout(timeout) - self._core.clock.now()
             if left <= 0:
                 raise KafkaTimeoutError("the position is not known yet", topic=tp.topic, partition=tp.partition)
             await bell.wait(bell.count, min(left, 0.02))
@@ -525,6 +527,7 @@ class AsyncKafkaConsumer:
         finally:
             core.engine.stop(1.0)
             core.buffer.wake(attention=True)
+        await self._runner.closed()
         await self._handlers.done()
 
 

@@ -26,8 +26,8 @@ CLASS = '''class AsyncKafkaAdminClient:
     docs/admin.md."""
 
     def __init__(self, options: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
-        self._sync = KafkaAdminClient(options, **keywords)
-        self._runner = LoopRunner(self._sync._engine)
+        self._sync = KafkaAdminClient(adapted(options), **adapted(keywords))
+        self._runner = LoopRunner(self._sync._engine, self._sync._config)
 
     async def _run(self, operation: Callable[[Session], Operation[T]], timeout: float | None) -> T:
         session = self._sync._session(timeout)
@@ -36,6 +36,7 @@ CLASS = '''class AsyncKafkaAdminClient:
     async def close(self) -> None:
         """End the client; calls under way fail with ClientClosed. Safe to call twice."""
         self._sync.close()
+        await self._runner.closed()
 
     async def __aenter__(self) -> AsyncKafkaAdminClient:
         return self
@@ -70,6 +71,7 @@ def generated() -> str:
         "from pykclient.admin.client import GRACE_S, KafkaAdminClient\n"
         "from pykclient.admin.routing import Session\n"
         "from pykclient.aio.runner import LoopRunner\n"
+        "from pykclient.aio.tokens import adapted\n"
     )
     return f'{HEAD}\n{imports}{ours}\nT = TypeVar("T")\n\n\n{CLASS}{calls}\n\n__all__ = ["AsyncKafkaAdminClient"]\n'
 

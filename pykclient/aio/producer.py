@@ -23,6 +23,7 @@ from pykclient.protocol import accel
 from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, PartitionInfo, RecordMetadata, TopicPartition
 
 from .runner import Bell, Handlers, LoopRunner, settle
+from .tokens import adapted
 
 if TYPE_CHECKING:
     from pykclient.producer.arrow import ArrowDelivery
@@ -90,8 +91,8 @@ class AsyncKafkaProducer:
     first use."""
 
     def __init__(self, options: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
-        self._sync = _NeverWaits(options, keywords)
-        self._runner = LoopRunner(self._sync._engine)
+        self._sync = _NeverWaits(adapted(options), adapted(keywords))
+        self._runner = LoopRunner(self._sync._engine, self._sync._config)
         self._handlers = Handlers(self._runner, lambda error: logger.error("on_delivery raised", exc_info=error))
         self._ready_by_start = False
         self._unfinished: tuple[str, asyncio.Future[Any]] | None = None
@@ -402,6 +403,7 @@ class AsyncKafkaProducer:
             except KafkaError as error:
                 logger.debug("while closing: %s", error)  # close() below counts what is left and says so
         sync.close(0.0)
+        await self._runner.closed()
         await self._handlers.done()
 
 

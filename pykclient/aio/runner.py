@@ -16,7 +16,10 @@ from typing import Any, TypeVar
 
 from pykclient.client.crossing import Crossing, crossing_to
 from pykclient.client.engine import Delivery, Engine, Operation, Task
+from pykclient.config import CommonConfig
 from pykclient.errors import KafkaError, KafkaTimeoutError, UsageError
+
+from .tokens import LoopTokens
 
 T = TypeVar("T")
 
@@ -24,8 +27,10 @@ T = TypeVar("T")
 class LoopRunner:
     """One client's bridge to one loop; an ``Outlet`` of the engine."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, config: CommonConfig) -> None:
         self._engine = engine
+        provider = config.sasl_oauth_token_provider
+        self._tokens = provider if isinstance(provider, LoopTokens) else None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._crossing: Crossing | None = None
         self._waiting: dict[Task[Any], asyncio.Future[Any]] = {}
@@ -40,6 +45,8 @@ class LoopRunner:
                 raise UsageError("this client is used in another event loop; make one client per loop")
             self._loop = running
             self._crossing = crossing_to(running)
+            if self._tokens is not None:
+                self._tokens.bind(self._crossing)
         return running
 
     @property
@@ -156,6 +163,11 @@ class LoopRunner:
     def inside_listener(self) -> bool:
         """Whether the caller is a listener that an operation waits for."""
         return asyncio.current_task() in self._invocations
+
+    async def closed(self) -> None:
+        """The client has ended: nobody needs a token any more."""
+        if self._tokens is not None:
+            await self._tokens.give_up()
 
     async def listeners_done(self, timeout_s: float, caller: asyncio.Task[Any] | None) -> None:
         """Until no listener runs; the one that asks for it is not waited for."""

@@ -45,19 +45,18 @@ class Coordinators:
         known = self._nodes.get((kind, key))
         if known is not None:
             return known
-        response = yield from call(
-            Request[FindCoordinatorResponse](
-                api_key=ApiKey.FIND_COORDINATOR,
-                build=lambda version: _question(kind, key, version),
-                timeout_s=PATIENCE_S,
-            )
+        request = Request[FindCoordinatorResponse](
+            api_key=ApiKey.FIND_COORDINATOR,
+            build=lambda version: _question(kind, key, version),
+            timeout_s=PATIENCE_S,
         )
+        response = yield from call(request)
         answer = response.coordinators[0] if response.coordinators else response
         if answer.error_code != 0:
             error = error_for_code(answer.error_code)
             if kind is CoordinatorKind.GROUP:
-                raise error(answer.error_message, group_id=key)
-            raise error(answer.error_message, transactional_id=key)
+                raise error(answer.error_message, group_id=key, node=request.address)
+            raise error(answer.error_message, transactional_id=key, node=request.address)
         self._nodes[kind, key] = answer.node_id
         return answer.node_id
 

@@ -27,6 +27,7 @@ from pykclient.client.cluster import (
 from pykclient.client.engine import Poll
 from pykclient.deferred import dataclass, field, replace
 from pykclient.errors import (
+    BrokerError,
     KafkaError,
     KafkaTimeoutError,
     ProtocolError,
@@ -41,7 +42,7 @@ from pykclient.net.failures import ConnectTimedOut
 from pykclient.net.transport import Endpoint
 from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
-from pykclient.types import Node
+from pykclient.types import Node, TopicPartition
 
 if TYPE_CHECKING:
     from pykclient.net.network_client import NetworkClient
@@ -96,6 +97,8 @@ class MetadataManager:
         self.all_topics = False
         """Ask for every topic (a consumer that subscribes by pattern)."""
         self.last_error: Exception | None = None
+        self.answered_by: str | None = None
+        """Whose answer came last, as host:port."""
         self.unreachable: Exception | None = None
         """Why there is no cluster to talk to: set when no broker was ever reached and patience is over, or when we are
         refused for good. For those who wait for something else than metadata; any thread may read and clear it."""
@@ -159,6 +162,20 @@ class MetadataManager:
         self._wanted = True
         return self._wait(_Waiter(frozenset(), deadline, self.cluster.update_count, wants_news=True))
 
+    def missing(self, topic_partition: TopicPartition, waited_s: float) -> BrokerError | None:
+        """What the brokers say of a partition that is not there for us; None when it is, or when it may yet come: news
+        of a topic take a moment to spread. Any thread."""
+        cluster, (topic, partition) = self.cluster, topic_partition
+        count, error = cluster.partition_count(topic), cluster.errors.get(topic)
+        if count is not None:
+            if cluster.partition(topic_partition) is not None:
+                return None
+            text = f"the topic has {count} partitions, numbered from 0; create more, or name one of these"
+            error = UnknownTopicOrPartition(text, topic=topic, partition=partition, node=self.answered_by)
+        if isinstance(error, UnknownTopicOrPartition) and waited_s < UNKNOWN_TOPIC_PATIENCE_S:
+            return None
+        return error if isinstance(error, UnknownTopicOrPartition) or (error and is_final(error)) else None
+
     def note_error(self, error: BaseException) -> None:
         """Some answer carried this error: act when it says that our view is wrong."""
         if isinstance(error, RebootstrapRequired):
@@ -168,10 +185,10 @@ class MetadataManager:
 
     # ---- what others learned ----
 
-    def apply(self, response: MetadataResponse, now: float) -> None:
-        """An answer somebody else got, for some topics."""
+    def apply(self, response: MetadataResponse, now: float, node: str | None) -> None:
+        """An answer that somebody else got from ``node``, for some topics."""
         self._now = now
-        self._take(response, keep=None)
+        self._take(response, keep=None, node=node)
 
     def apply_leader_hints(self, hints: Iterable[LeaderHint], nodes: Iterable[Node]) -> None:
         """Newer leaders that a broker mentioned (KIP-951)."""
@@ -263,20 +280,19 @@ class MetadataManager:
         error = completion.error
         if error is None:
             keep = None if self._asked_all is not self.all_topics else self._topics.keys() - self._asked_topics
-            endpoint = None if request.routed_to is None else self._network.nodes.get(request.routed_to)
             self._take(
-                completion.result(),
-                keep=() if self._asked_all and self.all_topics else keep,
-                node=None if endpoint is None else str(endpoint),
+                completion.result(), keep=() if self._asked_all and self.all_topics else keep, node=request.address
             )
+            if not self._attempts and not self._asked_all and self._topics.keys() - self._asked_topics:
+                self._retry_at = -math.inf  # Asked for while the question was on its way: the answer is not about them.
         elif isinstance(error, KafkaError):
             self._attempt_failed(error)
         else:
             raise error
 
-    def _take(self, response: MetadataResponse, *, keep: Iterable[str] | None, node: str | None = None) -> None:
+    def _take(self, response: MetadataResponse, *, keep: Iterable[str] | None, node: str | None) -> None:
         if response.error_code != 0:
-            error = broker_error(response.error_code, api="Metadata")
+            error = broker_error(response.error_code, api="Metadata", node=node)
             if isinstance(error, RebootstrapRequired) and self._settings.rebootstrap:
                 self._rebootstrap("a broker asked for it")
             else:
@@ -284,7 +300,7 @@ class MetadataManager:
             return
         if not response.brokers:
             # A broker that has just started knows nobody yet.
-            self._attempt_failed(ProtocolError("the broker knows of no brokers yet", api="Metadata"))
+            self._attempt_failed(ProtocolError("the broker knows of no brokers yet", api="Metadata", node=node))
             return
         known_id = self.cluster.cluster_id
         if known_id is not None and response.cluster_id is not None and response.cluster_id != known_id:
@@ -298,6 +314,7 @@ class MetadataManager:
             return
         for said in view.errors.values():
             said.node = said.node or node
+        self.answered_by = node
         self._bootstrapping = False
         self._attempts = 0
         self._attempts_since = None

@@ -5,6 +5,7 @@ Pure text work on the caller's thread. Must never show what a secret holds, and 
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any, NamedTuple
 
@@ -174,6 +175,11 @@ def _sasl_problems(values: dict[str, Any], given: frozenset[str]) -> list[str]:
     if any(values[name] is None for name in needed):
         problems.append(f"sasl_mechanism={mechanism} needs {' and '.join(needed)}")
     owned = {*needed, *_ALLOWED.get(mechanism, ())}
+    if inspect.iscoroutinefunction(getattr(values["sasl_oauth_token_provider"], "token", None)):
+        problems.append(
+            "sasl_oauth_token_provider: only the clients of pykclient.aio await a coroutine; give this one an ordinary "
+            "method token(), which is called on a thread of its own and may block"
+        )
     strays = [name for name in _MECHANISM_OPTIONS if name not in owned and values[name] not in (None, False, "")]
     if strays:
         problems.append(f"sasl_mechanism={mechanism} does not use {', '.join(strays)}; remove them or change it")

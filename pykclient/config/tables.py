@@ -248,7 +248,8 @@ class CommonConfig:
     )
     sasl_oauth_token_provider: TokenProvider | None = _plugin(
         None,
-        "Object whose `token()` returns a `Token`, for OAUTHBEARER. Called off the client's thread.",
+        "Object whose `token()` returns a `Token`, for OAUTHBEARER. Called off the client's thread. Clients of "
+        "`pykclient.aio` also take an `async def token()`.",
         "token",
         ours=True,
     )

@@ -201,11 +201,12 @@ class ClassicRound:
             ],
             reason=self._reason[:255],
         )
-        response = yield from self._ask(
-            Request[JoinGroupResponse](message, node_id=node_id, channel=Channel.GROUP, timeout_s=self._patience_s)
+        request = Request[JoinGroupResponse](
+            message, node_id=node_id, channel=Channel.GROUP, timeout_s=self._patience_s
         )
+        response = yield from self._ask(request)
         if response.error_code != 0 and not self.is_abandoned():
-            error = broker_error(response.error_code, group_id=member.group_id, api="JoinGroup")
+            error = broker_error(response.error_code, group_id=member.group_id, api="JoinGroup", node=request.address)
             if isinstance(error, MemberIdRequired):
                 member.member_id = response.member_id
             raise error
@@ -297,11 +298,12 @@ class ClassicRound:
             protocol_name=protocol_name,
             assignments=assignments,
         )
-        response = yield from self._ask(
-            Request[SyncGroupResponse](message, node_id=node_id, channel=Channel.GROUP, timeout_s=self._patience_s)
+        request = Request[SyncGroupResponse](
+            message, node_id=node_id, channel=Channel.GROUP, timeout_s=self._patience_s
         )
+        response = yield from self._ask(request)
         if response.error_code != 0 and not self.is_abandoned():
-            raise broker_error(response.error_code, group_id=member.group_id, api="SyncGroup")
+            raise broker_error(response.error_code, group_id=member.group_id, api="SyncGroup", node=request.address)
         return response
 
 

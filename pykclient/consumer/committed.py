@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from pykclient.client.coordinators import CoordinatorKind, Coordinators
-from pykclient.client.engine import Operation, call, sleep
+from pykclient.client.engine import Operation, call, now, sleep
 from pykclient.client.metadata import MetadataManager
 from pykclient.consumer.subscription import Subscription, SubscriptionKind
 from pykclient.deferred import dataclass
@@ -27,6 +27,7 @@ from pykclient.errors import (
     RebalanceInProgress,
     StaleMemberEpoch,
     UnknownMemberId,
+    UnknownTopicOrPartition,
     error_for_code,
 )
 from pykclient.net.client_request import Channel, Request
@@ -47,6 +48,9 @@ from pykclient.protocol.messages.offset_fetch import (
 from pykclient.types import ConsumerGroupMetadata, OffsetAndMetadata, TopicPartition
 
 T = TypeVar("T")
+# The topic may have been made a moment ago, and its coordinator not have heard of it; after this it is gone. Java goes
+# on until the call is out of time, and says only that.
+UNKNOWN_TOPIC_PATIENCE_S = 3.0
 
 # These say that we are not, or no longer, the member we think we are: the membership must hear of it.
 LOST_MEMBERSHIP = (
@@ -235,20 +239,26 @@ class CommittedOffsets:
         """Until the coordinator answers for good; the caller's time-out ends it otherwise."""
         group_id = self._group_id
         assert group_id is not None, "only groups have a coordinator"
-        attempts = 0
+        attempts, unknown_since = 0, None
         while True:
             try:
                 node = yield from self._coordinators.find(CoordinatorKind.GROUP, group_id)
-                response = yield from call(request(node, self._retries.patience_s(attempts)))
+                asked = request(node, self._retries.patience_s(attempts))
+                response = yield from call(asked)
                 code, context = failure(response)
                 if code == 0:
                     return response
-                raise error_for_code(code)(group_id=group_id, **context)
+                raise error_for_code(code)(group_id=group_id, node=asked.address, **context)
             except (KafkaConnectionError, KafkaTimeoutError):
                 self._coordinators.forget(CoordinatorKind.GROUP, group_id)
             except BrokerError as error:
                 if not error.retriable or isinstance(error, LOST_MEMBERSHIP):
                     raise
+                if isinstance(error, UnknownTopicOrPartition):
+                    at = yield from now()
+                    unknown_since = at if unknown_since is None else unknown_since
+                    if at - unknown_since >= UNKNOWN_TOPIC_PATIENCE_S:
+                        raise
                 if error.action is Action.FIND_COORDINATOR:
                     self._coordinators.forget(CoordinatorKind.GROUP, group_id)
                 elif error.action is Action.REFRESH_METADATA:

@@ -259,9 +259,9 @@ class KafkaConsumer:
         """The offset of the next record; waits until it is known."""
         with self._use():
             tp = TopicPartition(*partition)
-            deadline = self._core.clock.now() + self._timeout(timeout)
-            while (known := self._core.known_position(tp)) is None:
-                if self._core.clock.now() >= deadline:
+            began_at = self._core.clock.now()
+            while (known := self._core.known_position(tp, began_at)) is None:
+                if self._core.clock.now() - began_at >= self._timeout(timeout):
                     raise KafkaTimeoutError("the position is not known yet", topic=tp.topic, partition=tp.partition)
                 self._core.buffer.nap(0.02)
             return known

@@ -212,7 +212,9 @@ class ConsumerCore:
             if iteration is not None:
                 # As the user saw it, the position stood behind the record in hand. Now it stands behind what follows
                 # that one and is not for users, such as markers: a move that somebody may wait for.
-                before = [(state, self.current(state).offset) for state in iteration.states if state.position]
+                mine = self.subscription.partitions
+                kept = [s for s in iteration.states if s.position and mine.get(s.topic_partition) is s]
+                before = [(state, self.current(state).offset) for state in kept]
                 self.iteration = None
                 iteration.give_back()
                 self.buffer.passed = any(s.position is not None and s.position.offset > seen for s, seen in before)
@@ -322,8 +324,9 @@ class ConsumerCore:
                     self.iteration.drop(state)
         self.engine.wake()
 
-    def known_position(self, tp: TopicPartition) -> int | None:
-        """The offset of the next record, None while it is being found."""
+    def known_position(self, tp: TopicPartition, began_at: float) -> int | None:
+        """The offset of the next record, None while it is being found. Raises what keeps it from being found; news of a
+        new topic get some time to spread."""
         with self.subscription.lock:
             state = self.subscription.state(tp)
             if state.error is not None:
@@ -331,6 +334,9 @@ class ConsumerCore:
             if state.phase in (Phase.FETCHING, Phase.VALIDATING) and state.position is not None:
                 return self.current(state).offset
         self.check()
+        missing = self.metadata.missing(tp, self.clock.now() - began_at)
+        if missing is not None:
+            raise missing
         return None
 
     def current(self, state: PartitionState) -> Position:

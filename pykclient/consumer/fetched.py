@@ -48,12 +48,14 @@ class Usage:
 class Frame:
     """One response buffer, shared by the partitions in it; its bytes count until the last of them is released."""
 
-    __slots__ = ("parts", "size", "usage")
+    __slots__ = ("node", "parts", "size", "usage")
 
-    def __init__(self, size: int, parts: int, usage: Usage) -> None:
+    def __init__(self, size: int, parts: int, usage: Usage, node: str | None = None) -> None:
         self.size = size
         self.parts = parts
         self.usage = usage
+        self.node = node
+        """Whose answer it is, as host:port."""
         usage.bytes += size
 
 
@@ -332,7 +334,7 @@ class FetchedPart:
             yield
         except (CorruptRecordError, MissingCodec) as error:
             error.topic, error.partition = self.topic_partition
-            error.offset = position
+            error.offset, error.node = position, self.frame.node
             with contextlib.suppress(CorruptRecordError):
                 header = read_header(self._view, self._at)
                 if header is not None:

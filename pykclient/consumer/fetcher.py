@@ -32,7 +32,6 @@ from pykclient.errors import (
     error_for_code,
 )
 from pykclient.net.client_request import Channel, Request
-from pykclient.net.completion import Completion
 from pykclient.net.network_client import NetworkClient
 from pykclient.net.transport import Clock
 from pykclient.protocol.messages import ApiKey
@@ -410,7 +409,7 @@ class Fetcher:
         self._in_flight[node_id] = min(bytes_max, len(wanted) * settings.partition_bytes_max)
         partitions = self._buffer.subscription.partitions
         asked = {tp: (partitions[tp], partitions[tp].version, want.fetch_offset) for tp, want in wanted.items()}
-        request.completion.add_callback(lambda completion: self._answered(node_id, asked, completion))
+        request.completion.add_callback(lambda _: self._answered(node_id, asked, request))
         self.fetch_total += 1
         return request
 
@@ -420,8 +419,9 @@ class Fetcher:
         self,
         node_id: int,
         asked: dict[TopicPartition, tuple[PartitionState, int, int]],
-        completion: Completion[FetchResponse],
+        request: Request[FetchResponse],
     ) -> None:
+        completion = request.completion
         del self._in_flight[node_id]
         session = self._sessions[node_id]
         if completion.error is not None:
@@ -447,10 +447,13 @@ class Fetcher:
             self._metadata.request_update({tp.topic for tp in asked})
             return
         session.answered(response.session_id)
-        self._take_response(response, asked)
+        self._take_response(response, asked, request.address)
 
     def _take_response(
-        self, response: FetchResponse, asked: dict[TopicPartition, tuple[PartitionState, int, int]]
+        self,
+        response: FetchResponse,
+        asked: dict[TopicPartition, tuple[PartitionState, int, int]],
+        node: str | None,
     ) -> None:
         filled: list[tuple[PartitionState, PartitionData, memoryview, int]] = []
         hints: list[LeaderHint] = []
@@ -464,10 +467,13 @@ class Fetcher:
                     state, _, fetch_offset = known
                     if state.fetch_offset != fetch_offset:
                         continue
-                    records = self._take_partition(state, data, hints)
+                    if data.error_code != 0:
+                        self._partition_error(state, data, hints, node)
+                        continue
+                    records = self._take_partition(state, data)
                     if records is not None:
                         filled.append((state, data, records, fetch_offset))
-            self._store(filled)
+            self._store(filled, node)
         if hints:
             nodes = [Node(e.node_id, e.host, e.port, e.rack) for e in response.node_endpoints]
             self._metadata.apply_leader_hints(hints, nodes)
@@ -477,11 +483,11 @@ class Fetcher:
     def _still_ours(self, state: PartitionState) -> bool:
         return self._buffer.subscription.partitions.get(state.topic_partition) is state
 
-    def _store(self, filled: list[tuple[PartitionState, PartitionData, memoryview, int]]) -> None:
+    def _store(self, filled: list[tuple[PartitionState, PartitionData, memoryview, int]], node: str | None) -> None:
         size = sum(len(view) for _, _, view, _ in filled)
         if not filled:
             return
-        frame = Frame(size, len(filled), self._buffer.usage)
+        frame = Frame(size, len(filled), self._buffer.usage, node)
         self.bytes_total += size
         for state, data, view, fetch_offset in filled:
             aborted = (
@@ -499,12 +505,9 @@ class Fetcher:
     def _name(self, topic: FetchableTopicResponse) -> str:
         return topic.topic or self._metadata.cluster.topic_name(topic.topic_id) or ""
 
-    def _take_partition(self, state: PartitionState, data: PartitionData, hints: list[LeaderHint]) -> memoryview | None:
+    def _take_partition(self, state: PartitionState, data: PartitionData) -> memoryview | None:
         """Under the lock: note what the broker says of the partition; gives the records to keep, None when there are
         none."""
-        if data.error_code != 0:
-            self._partition_error(state, data, hints)
-            return None
         if data.diverging_epoch.epoch >= 0 or data.diverging_epoch.end_offset >= 0:
             self.on_diverged(state, data.diverging_epoch.epoch, data.diverging_epoch.end_offset)
             return None
@@ -518,7 +521,9 @@ class Fetcher:
             return None
         return data.records if isinstance(data.records, memoryview) else memoryview(data.records)
 
-    def _partition_error(self, state: PartitionState, data: PartitionData, hints: list[LeaderHint]) -> None:
+    def _partition_error(
+        self, state: PartitionState, data: PartitionData, hints: list[LeaderHint], node: str | None
+    ) -> None:
         topic, partition = state.topic_partition
         error = error_for_code(data.error_code)
         if issubclass(error, OffsetOutOfRange):
@@ -543,7 +548,7 @@ class Fetcher:
         if error.retriable and not issubclass(error, CorruptMessage):
             state.retry_at = self._clock.now() + self._settings.retry_backoff_s
             return
-        failure: BrokerError = error(topic=topic, partition=partition, offset=state.fetch_offset)
+        failure: BrokerError = error(topic=topic, partition=partition, offset=state.fetch_offset, node=node)
         if issubclass(error, TopicAuthorizationFailed):
             logger.warning("%s: not allowed to read", state.topic_partition)
         state.retry_at = self._clock.now() + self._settings.retry_backoff_s

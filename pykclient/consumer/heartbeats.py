@@ -210,7 +210,9 @@ class Heartbeats:
         self._in_flight = None
         error = answer.error
         if error is None and answer.result().error_code != 0:
-            error = broker_error(answer.result().error_code, group_id=self._group_id, api="Heartbeat")
+            error = broker_error(
+                answer.result().error_code, group_id=self._group_id, api="Heartbeat", node=request.address
+            )
         if error is None:
             self._backoff.reset()
             self._context.counts.heartbeat_answered(self._context.network.now)

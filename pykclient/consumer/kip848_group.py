@@ -257,7 +257,11 @@ class Kip848Membership:
                 self._accepted(response, facts)
                 return
             error = broker_error(
-                response.error_code, response.error_message, group_id=self._group_id, api="ConsumerGroupHeartbeat"
+                response.error_code,
+                response.error_message,
+                group_id=self._group_id,
+                api="ConsumerGroupHeartbeat",
+                node=request.address,
             )
         self._fields.forget()
         self._failed(error)
@@ -380,8 +384,9 @@ class Kip848Membership:
                 if not unknown or self._stage not in (Stage.STABLE, Stage.RECONCILING):
                     return
                 try:
-                    response = yield from call(_question(unknown))
-                    metadata.apply(response, (yield from now()))
+                    question = _question(unknown)
+                    response = yield from call(question)
+                    metadata.apply(response, (yield from now()), question.address)
                     metadata.add_topics(
                         topic.name for topic in response.topics if topic.error_code == 0 and topic.name is not None
                     )

@@ -357,21 +357,23 @@ class Offsets:
         found: dict[TopicPartition, OffsetAndTimestamp] = {}
         missing = dict(times)
         attempts = 0
+        began_at = self._clock.now()
         while True:
             by_node: dict[int, dict[TopicPartition, int]] = {}
             for tp, timestamp in missing.items():
                 leader = self._metadata.cluster.leader(tp)
                 if leader is None:
                     self._metadata.request_update((tp.topic,))
-                    self._raise_if_gone(tp, once=once)
+                    if not once:
+                        self._raise_if_gone(tp, began_at)
                 else:
                     by_node.setdefault(leader[0], {})[tp] = timestamp
             for node_id, wanted in by_node.items():
                 answers = yield from self._list_offsets_at(
                     node_id, wanted, self._retries.patience_s(self._attempts if once else attempts)
                 )
-                for tp, answer in answers.items():
-                    if self._take_listed(tp, answer, once=once):
+                for tp, (answer, node) in answers.items():
+                    if self._take_listed(tp, answer, node, once=once):
                         epoch = answer.leader_epoch if answer.leader_epoch >= 0 else None
                         found[tp] = OffsetAndTimestamp(answer.offset, answer.timestamp, epoch)
                         missing.pop(tp, None)
@@ -380,29 +382,31 @@ class Offsets:
             yield from sleep(self._retries.pause_s(attempts))
             attempts += 1
 
-    def _raise_if_gone(self, tp: TopicPartition, *, once: bool) -> None:
-        error = self._metadata.cluster.errors.get(tp.topic)
-        if error is not None and not once and not error.retriable:
+    def _raise_if_gone(self, tp: TopicPartition, began_at: float) -> None:
+        error = self._metadata.missing(tp, self._clock.now() - began_at)
+        if error is not None:
             raise error
 
-    def _take_listed(self, tp: TopicPartition, answer: ListOffsetsPartitionResponse, *, once: bool) -> bool:
+    def _take_listed(
+        self, tp: TopicPartition, answer: ListOffsetsPartitionResponse, node: str | None, *, once: bool
+    ) -> bool:
         if answer.error_code == 0:
             return True
         error = error_for_code(answer.error_code)
         self._metadata.request_update((tp.topic,))
         if not error.retriable and not once:
-            raise error(topic=tp.topic, partition=tp.partition)
+            raise error(topic=tp.topic, partition=tp.partition, node=node)
         if not error.retriable:
             with self._buffer.subscription.lock:
                 state = self._buffer.subscription.partitions.get(tp)
                 if state is not None:
-                    state.stuck(error(topic=tp.topic, partition=tp.partition), retry=True)
+                    state.stuck(error(topic=tp.topic, partition=tp.partition, node=node), retry=True)
                     self._buffer.attention = True
         return False
 
     def _list_offsets_at(
         self, node_id: int, wanted: Mapping[TopicPartition, int], timeout_s: float
-    ) -> Operation[dict[TopicPartition, ListOffsetsPartitionResponse]]:
+    ) -> Operation[dict[TopicPartition, tuple[ListOffsetsPartitionResponse, str | None]]]:
         topics: dict[str, ListOffsetsTopic] = {}
         for tp, timestamp in wanted.items():
             leader = self._metadata.cluster.leader(tp)
@@ -416,14 +420,15 @@ class Offsets:
         request = ListOffsetsRequest(
             replica_id=-1, isolation_level=1 if self._settings.read_committed else 0, topics=list(topics.values())
         )
+        asked = Request[ListOffsetsResponse](request, node_id=node_id, channel=Channel.COORDINATOR, timeout_s=timeout_s)
         try:
-            response = yield from call(
-                Request[ListOffsetsResponse](request, node_id=node_id, channel=Channel.COORDINATOR, timeout_s=timeout_s)
-            )
+            response = yield from call(asked)
         except (KafkaConnectionError, KafkaTimeoutError):
             self._metadata.request_update(topics)
             return {}
-        return {TopicPartition(t.name, p.partition_index): p for t in response.topics for p in t.partitions}
+        return {
+            TopicPartition(t.name, p.partition_index): (p, asked.address) for t in response.topics for p in t.partitions
+        }
 
     # ---- committed offsets -------------------------------------------------------------------------------------------
 

@@ -64,6 +64,8 @@ class Request(Generic[R]):
     sent_to: int | None = None
     routed_to: int | None = None
     """The node whose queue it stands in, or stood in when it was sent."""
+    address: str | None = None
+    """That node's ``host:port``, for errors that tell whose answer they are."""
     deadline: float = 0.0
     withdrawn: bool = False
     tried: set[int] | None = None

@@ -73,6 +73,7 @@ class Link:
         self.node_id = node_id
         self.channel = channel
         self.endpoint = endpoint
+        self.address = str(endpoint)
         self.state = LinkState.IDLE
         self.queue: deque[Request[Any]] = deque()
         self.protocol: ClientConnection | None = None

@@ -278,7 +278,7 @@ class NetworkClient:
         return link
 
     def _enqueue(self, link: Link, request: Request[Any]) -> None:
-        request.routed_to = link.node_id
+        request.routed_to, request.address = link.node_id, link.address
         link.queue.append(request)
         self._active[link] = None
 

@@ -122,6 +122,7 @@ class Target:
     """What ``send_arrow`` needs of its producer."""
 
     topic: str
+    servers: str
     partition_count: Callable[[], int]
     """Asked for every record batch: partitions may be added meanwhile."""
     append: Callable[[int, EncodedRows], ProducerBatch]
@@ -162,6 +163,7 @@ def target(
     default = config.partitioner == "default"
     return Target(
         topic=topic,
+        servers=", ".join(map(str, config.bootstrap_servers)),
         partition_count=partition_count,
         append=lambda partition, rows: accumulator.append_rows(current, partition, rows),
         draw_sticky=lambda size: accumulator.draw_sticky(current, size),
@@ -323,7 +325,7 @@ def _check_size(target: Target, section_bytes: int) -> None:
     if size > max(target.record_bytes_max, target.batch_bytes):
         raise RecordTooLarge(
             f"a row takes {size} bytes where max_request_size and buffer_memory allow {target.record_bytes_max}; "
-            "send less, or raise them",
+            f"send less, or raise them for the producer to {target.servers}",
             size=size,
             limit=target.record_bytes_max,
             topic=target.topic,

@@ -49,14 +49,13 @@ def end_prepared(prepared: PreparedTransaction, *, committed: bool) -> Operation
         try:
             node_id = yield from coordinators.find(CoordinatorKind.TRANSACTION, key)
             version = prepared.end_txn_version
-            response = yield from call(
-                Request[EndTxnResponse](
-                    message, node_id=node_id, version_min=version if version >= 5 else 0, version_max=version
-                )
+            request = Request[EndTxnResponse](
+                message, node_id=node_id, version_min=version if version >= 5 else 0, version_max=version
             )
+            response = yield from call(request)
             if response.error_code == 0:
                 return
-            raise error_for_code(response.error_code)(transactional_id=key)
+            raise error_for_code(response.error_code)(transactional_id=key, node=request.address)
         except (KafkaConnectionError, KafkaTimeoutError):
             coordinators.forget(CoordinatorKind.TRANSACTION, key)
         except KafkaError as error:

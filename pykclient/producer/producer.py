@@ -68,7 +68,8 @@ class KafkaProducer:
 
     def __init__(self, options: Mapping[str, Any] | None = None, /, **keywords: Any) -> None:
         self._config = config = read_options(ProducerConfig, options, **keywords)
-        require(_CODECS[config.compression_type])
+        self._servers = ", ".join(map(str, config.bootstrap_servers))
+        require(_CODECS[config.compression_type], f"a producer for {self._servers}")
         self._closed = False
         self._metrics = ProducerMetrics()
         self._parts: ClientParts = assemble(config, kind="producer")
@@ -318,7 +319,8 @@ class KafkaProducer:
         ):
             if size > limit:
                 raise RecordTooLarge(
-                    f"the record takes {size} bytes, more than {name} allows ({limit}); send less, or raise {name}",
+                    f"the record takes {size} bytes, more than {name} allows ({limit}); send less, or raise {name} "
+                    f"of the producer for {self._servers}",
                     size=size,
                     limit=limit,
                     topic=topic,
@@ -392,9 +394,9 @@ class KafkaProducer:
         try:
             return self._engine.run_blocking(operation(), timeout_s=self._max_block_s + 1.0)
         except KafkaTimeoutError as error:
-            servers = ", ".join(map(str, self._config.bootstrap_servers))
             raise KafkaTimeoutError(
-                f"no metadata within max_block_ms ({self._config.max_block_ms} ms) from {servers}: {error}", topic=topic
+                f"no metadata within max_block_ms ({self._config.max_block_ms} ms) from {self._servers}: {error}",
+                topic=topic,
             ) from error
 
     def _await_partition(self, topic: str, partition: int) -> tuple[TopicQueues, float]:

@@ -32,7 +32,6 @@ from pykclient.errors import (
     error_for_code,
 )
 from pykclient.net.client_request import Request
-from pykclient.net.completion import Completion
 from pykclient.net.network_client import NetworkClient
 from pykclient.net.transport import Clock
 from pykclient.producer.accumulator import Callback, RecordAccumulator
@@ -234,7 +233,7 @@ class Sender:
         self._requests[node_id] = self._requests.get(node_id, 0) + 1
         self._in_flight.setdefault(node_id, {}).update(dict.fromkeys(batches))
         names = {topic_id: topic for topic, topic_id in ids.items() if topic_id is not None}
-        request.completion.add_callback(lambda completion: self._answered(node_id, batches, names, now, completion))
+        request.completion.add_callback(lambda _: self._answered(node_id, batches, names, now, request))
         self._metrics.request_sent(batches)
         return request  # type: ignore[return-value]
 
@@ -266,8 +265,9 @@ class Sender:
         batches: list[ProducerBatch],
         names: dict[UUID, str],
         sent_at: float,
-        completion: Completion[ProduceResponse | None],
+        request: Request[ProduceResponse | None],
     ) -> None:
+        completion = request.completion
         self._requests[node_id] -= 1
         waiting = self._in_flight[node_id]
         for batch in batches:
@@ -293,7 +293,7 @@ class Sender:
                 if answer.error_code == 0 and answered.delivery is None:
                     delivered.append((answered, Delivery(answer.base_offset, answer.log_append_time_ms)))
                 else:
-                    self._judge(answered, answer, hints)
+                    self._judge(answered, answer, hints, request.address)
         if delivered:
             self._delivered(delivered)
         if hints:
@@ -323,10 +323,13 @@ class Sender:
             if retriable and self._may_try_again(batch):
                 self._retry(batch, error)
             else:
-                self._fail(batch, error if isinstance(error, Exception) else KafkaError(str(error)), refused=False)
+                cause = error if isinstance(error, Exception) else KafkaError(str(error))
+                self._fail(batch, self._out_of_time(batch, cause) if retriable else cause, refused=False)
         self._metadata.request_update({batch.topic_partition.topic for batch in batches})
 
-    def _judge(self, batch: ProducerBatch, answer: PartitionProduceResponse, hints: list[LeaderHint]) -> None:
+    def _judge(
+        self, batch: ProducerBatch, answer: PartitionProduceResponse, hints: list[LeaderHint], node: str | None
+    ) -> None:
         """One partition's answer that is an error, or comes too late."""
         self._unmute(batch)
         if batch.delivery is not None:
@@ -349,13 +352,16 @@ class Sender:
                 logger.warning(
                     "%s: unknown to the broker that should lead it; asking for fresh metadata", batch.topic_partition
                 )
-        if self._may_retry_after(batch, error_class, answer) and self._may_try_again(batch):
-            self._retry(batch, error_class(answer.error_message))
+        retriable = self._may_retry_after(batch, error_class, answer)
+        if retriable and self._may_try_again(batch):
+            self._retry(batch, error_class(answer.error_message, node=node))
             return
         topic, partition = batch.topic_partition
-        error = error_class(answer.error_message, topic=topic, partition=partition)
+        error: Exception = error_class(answer.error_message, topic=topic, partition=partition, node=node)
+        if retriable:
+            error = self._out_of_time(batch, error)
         spoiled = {
-            e.batch_index: InvalidRecord(e.batch_index_error_message, topic=topic, partition=partition)
+            e.batch_index: InvalidRecord(e.batch_index_error_message, topic=topic, partition=partition, node=node)
             for e in answer.record_errors
         }
         self._fail(batch, error, refused=True, record_errors=dict(spoiled) if spoiled else None)
@@ -475,17 +481,28 @@ class Sender:
         ]
         for batch, on_wire in expired:
             batch.possibly_written = batch.possibly_written or on_wire
-            fate = "it may or may not have been stored" if batch.possibly_written else "it was not stored"
-            reason = "" if batch.last_error is None else f"; the last attempt failed: {batch.last_error}"
-            topic, partition = batch.topic_partition
-            error = DeliveryTimedOut(
-                f"{batch.record_count} records not delivered within delivery_timeout_ms "
-                f"({now - batch.created_at:.1f} s); {fate}{reason}",
-                topic=topic,
-                partition=partition,
-            )
-            error.__cause__ = batch.last_error
-            self._fail(batch, error, refused=False, on_wire=on_wire)
+            self._fail(batch, self._timed_out(batch, now), refused=False, on_wire=on_wire)
+
+    def _out_of_time(self, batch: ProducerBatch, error: Exception) -> Exception:
+        """The last attempt failed and there is no time for another: told like any other batch that ran out of it."""
+        now = self._clock.now()
+        if now < self._accumulator.deadline(batch):
+            return error
+        batch.last_error = error
+        return self._timed_out(batch, now)
+
+    def _timed_out(self, batch: ProducerBatch, now: float) -> DeliveryTimedOut:
+        fate = "it may or may not have been stored" if batch.possibly_written else "it was not stored"
+        reason = "" if batch.last_error is None else f"; the last attempt failed: {batch.last_error}"
+        topic, partition = batch.topic_partition
+        error = DeliveryTimedOut(
+            f"{batch.record_count} records not delivered within delivery_timeout_ms "
+            f"({now - batch.created_at:.1f} s); {fate}{reason}",
+            topic=topic,
+            partition=partition,
+        )
+        error.__cause__ = batch.last_error
+        return error
 
     def abort_undrained(self, error: Exception) -> None:
         """Fail what has not been sent: the transaction is being aborted, or the producer cannot go on."""
@@ -571,13 +588,13 @@ class Sender:
             topics=[MetadataRequestTopic(name=topic) for topic in topics], allow_auto_topic_creation=False
         )
         probe = Request[MetadataResponse](question, timeout_s=SUSPECT_AFTER_S, tried={node_id})
-        probe.completion.add_callback(self._probed)
+        probe.completion.add_callback(lambda _: self._probed(probe))
         requests.append(probe)  # type: ignore[arg-type]
         return now + PROBE_EVERY_S
 
-    def _probed(self, completion: Completion[MetadataResponse]) -> None:
-        if completion.error is None:
-            self._metadata.apply(completion.result(), self._clock.now())
+    def _probed(self, probe: Request[MetadataResponse]) -> None:
+        if probe.completion.error is None:
+            self._metadata.apply(probe.completion.result(), self._clock.now(), probe.address)
 
 
 __all__ = ["Sender", "SenderSettings"]

@@ -535,7 +535,7 @@ class TransactionManager:
                 code = error_code(response)
                 if code == 0:
                     return response
-                raise error_for_code(code)(transactional_id=self.transactional_id)
+                raise error_for_code(code)(transactional_id=self.transactional_id, node=asked.address)
             except (KafkaConnectionError, KafkaTimeoutError, ProtocolError) as error:
                 self.problem = error
                 if kind is not None:

@@ -62,14 +62,12 @@ def compression_type(codec: int) -> CompressionType:
         raise CorruptRecordError(f"unknown compression type id {codec}") from None
 
 
-def require(codec: CompressionType) -> None:
-    """Raise MissingCodec when this installation lacks it."""
+def require(codec: CompressionType, needed_by: str | None = None) -> None:
+    """Raise MissingCodec when this installation lacks it; says who needs it."""
     if codec not in _BUILT_IN and cramjam() is None:
         name = codec.name.lower()
-        raise MissingCodec(
-            f"{name} needs the package cramjam: pip install cramjam (or set compression_type to gzip or none)",
-            codec=name,
-        )
+        text = f"{name} needs the package cramjam: pip install cramjam (or set compression_type to gzip or none)"
+        raise MissingCodec(text if needed_by is None else f"{text}; needed by {needed_by}", codec=name)
 
 
 def compress(codec: CompressionType, data: Buffer, level: int | None = None, *, magic: int = 2) -> bytes:

@@ -7,6 +7,7 @@ import asyncio
 import json
 import logging
 import pickle
+import re
 import shutil
 import socket
 import subprocess
@@ -14,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +32,9 @@ from pykclient.cli.main import main
 from pykclient.errors import (
     AuthenticationError,
     ConfigError,
+    GroupAuthorizationFailed,
     KafkaError,
+    MessageTooLarge,
     MissingCodec,
     RecordTooLarge,
     SaslAuthenticationFailed,
@@ -396,58 +400,128 @@ def test_unknown_topic(places: Places, kind: str) -> None:
     began = time.monotonic()
     with pytest.raises(UnknownTopicOrPartition, match="no-such-topic") as caught:
         # A subscription may come before its topic, as in Java; a question about the topic gets the answer.
-        if kind == "consumer":
-            with KafkaConsumer(options) as consumer:
-                consumer.beginning_offsets([TopicPartition("no-such-topic", 0)])
-        elif kind == "asyncio consumer":
-            asyncio.run(ask_for_offsets(options))
+        if "consumer" in kind:
+            ask(kind, options, "beginning_offsets", TopicPartition("no-such-topic", 0))
         else:
             CLIENTS[kind](options, "no-such-topic")
     assert time.monotonic() - began < LIMIT_S
     assert "create" in str(caught.value)
-    if "consumer" not in kind:  # its answer is about a partition, and comes from what is known already
-        assert places.at("SASL_PLAINTEXT") in str(caught.value)
+    assert places.at("SASL_PLAINTEXT") in str(caught.value)
 
 
-async def ask_for_offsets(options: dict[str, Any]) -> None:
-    async with AsyncKafkaConsumer(options) as consumer:
-        await consumer.beginning_offsets([TopicPartition("no-such-topic", 0)])
+QUESTIONS: dict[str, Callable[[Any, TopicPartition], Any]] = {
+    "beginning_offsets": lambda consumer, tp: consumer.beginning_offsets([tp]),
+    "end_offsets": lambda consumer, tp: consumer.end_offsets([tp]),
+    "offsets_for_times": lambda consumer, tp: consumer.offsets_for_times({tp: 0}),
+    "position": lambda consumer, tp: consumer.position(tp),
+    "commit": lambda consumer, tp: consumer.commit({tp: 1}),
+    "partitions_for": lambda consumer, tp: consumer.partitions_for(tp.topic),
+}
 
 
-def test_oversized_record(places: Places) -> None:
-    """Told before anything is sent, so there is no broker to name."""
-    options = {"bootstrap_servers": places.at("PLAINTEXT")}
-    with KafkaProducer(**options) as producer:
-        with pytest.raises(RecordTooLarge, match="raise max_request_size"):
-            producer.send("open", b"x" * 2_000_000)
+def ask(kind: str, options: dict[str, Any], question: str, tp: TopicPartition) -> None:
+    """One question about a partition."""
+    if kind == "consumer":
+        with KafkaConsumer(options, group_id="asks") as consumer:
+            consumer.assign([tp])
+            QUESTIONS[question](consumer, tp)
+        return
+
+    async def awaited() -> None:
+        async with AsyncKafkaConsumer(options, group_id="asks") as consumer:
+            await consumer.assign([tp])
+            await QUESTIONS[question](consumer, tp)
+
+    asyncio.run(awaited())
+
+
+@pytest.mark.parametrize("kind", ["consumer", "asyncio consumer"])
+def test_questions_about_a_partition_that_is_not_there(places: Places, kind: str) -> None:
+    """Of a topic that is not there, and of one that has fewer. All at once: each mostly waits."""
+    options = {"bootstrap.servers": places.at("SASL_PLAINTEXT"), **sasl(), "sasl.username": "root"}
+    rows = [
+        (question, tp)
+        for question in QUESTIONS
+        for tp in (TopicPartition("no-such-topic", 0), TopicPartition("open", 7))
+        if (question, tp.topic) != ("partitions_for", "open")
+    ]
+
+    def attempt(question: str, tp: TopicPartition) -> tuple[Exception | None, float]:
+        began = time.monotonic()
+        try:
+            ask(kind, options, question, tp)
+        except Exception as error:
+            return error, time.monotonic() - began
+        return None, 0.0
+
+    with ThreadPoolExecutor(len(rows)) as pool:
+        outcomes = list(pool.map(lambda row: attempt(*row), rows))
+    for (question, tp), (error, seconds) in zip(rows, outcomes, strict=True):
+        assert type(error) is UnknownTopicOrPartition, (question, tp, error)
+        assert seconds < LIMIT_S, (question, tp)
+        assert error.topic == tp.topic
+        assert places.at("SASL_PLAINTEXT") in str(error), (question, tp)
+        assert "create" in str(error), (question, tp)
+
+
+@pytest.mark.parametrize("kind", ["consumer", "asyncio consumer"])
+def test_group_denied(places: Places, kind: str) -> None:
+    options = {"bootstrap.servers": places.at("SASL_PLAINTEXT"), **sasl(), "group.id": "closed group"}
+    began = time.monotonic()
+    with pytest.raises(GroupAuthorizationFailed, match="closed group") as caught:
+        CLIENTS[kind](options, "open")
+    assert time.monotonic() - began < LIMIT_S
+    assert "ACL" in str(caught.value)
+    assert places.at("SASL_PLAINTEXT") in str(caught.value)
+
+
+def send_large(kind: str, options: dict[str, Any], size: int) -> None:
+    if kind == "producer":
+        with KafkaProducer(**options) as producer:
+            producer.send("open", b"x" * size).result(LIMIT_S)
+        return
 
     async def send() -> None:
         async with AsyncKafkaProducer(**options) as producer:
-            await producer.send("open", b"x" * 2_000_000)
+            await producer.send("open", b"x" * size)
 
-    with pytest.raises(RecordTooLarge, match="raise max_request_size"):
-        asyncio.run(send())
+    asyncio.run(send())
+
+
+@pytest.mark.parametrize("kind", ["producer", "asyncio producer"])
+def test_oversized_record(places: Places, kind: str) -> None:
+    """Told before anything is sent; and where the producer would send it, by the broker."""
+    options: dict[str, Any] = {"bootstrap_servers": places.at("PLAINTEXT")}
+    with pytest.raises(RecordTooLarge, match="raise max_request_size") as caught:
+        send_large(kind, options, 2_000_000)
+    assert places.at("PLAINTEXT") in str(caught.value)
+    with pytest.raises(MessageTooLarge, match=re.escape("max.message.bytes")) as refused:
+        send_large(kind, {**options, "max_request_size": 4_000_000}, 2_000_000)
+    assert places.at("PLAINTEXT") in str(refused.value)
 
 
 def test_missing_codec(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of this machine, so there is no broker to name either."""
     options = {"bootstrap_servers": places.at("PLAINTEXT")}
     with KafkaProducer(**options, compression_type="zstd") as producer:
         producer.send("open", b"x" * 1000).result(LIMIT_S)
     monkeypatch.setattr(compression, "cramjam", lambda: None)
-    for make in (KafkaProducer, AsyncKafkaProducer):
-        with pytest.raises(MissingCodec, match="pip install cramjam"):
-            make(**options, compression_type="zstd")
-    with KafkaConsumer("open", **options, auto_offset_reset="earliest") as consumer:
-        with pytest.raises(MissingCodec, match="zstd needs the package cramjam"):
+
+    def produce(make: Callable[..., Any]) -> Callable[[], None]:
+        return lambda: make(**options, compression_type="zstd")
+
+    def poll() -> None:
+        with KafkaConsumer("open", **options, auto_offset_reset="earliest") as consumer:
             consumer.poll(LIMIT_S)
 
-    async def poll() -> None:
+    async def poll_async() -> None:
         async with AsyncKafkaConsumer("open", **options, auto_offset_reset="earliest") as consumer:
             await consumer.poll(LIMIT_S)
 
-    with pytest.raises(MissingCodec, match="zstd needs the package cramjam"):
-        asyncio.run(poll())
+    for use in (produce(KafkaProducer), produce(AsyncKafkaProducer), poll, lambda: asyncio.run(poll_async())):
+        with pytest.raises(MissingCodec, match="zstd needs the package cramjam: pip install cramjam") as caught:
+            use()
+        assert places.at("PLAINTEXT") in str(caught.value)
+        assert "compression_type" in str(caught.value)
 
 
 # ---- the same mistakes, looked at by the doctor ----

@@ -223,6 +223,38 @@ def test_new_topic_is_asked_for_at_once_and_kept_fresh() -> None:
     assert world.metadata.cluster.leader(ORDERS) == (0, 6)
 
 
+def test_topic_asked_for_while_a_question_is_on_its_way_does_not_wait_for_the_back_off() -> None:
+    """As a client does that subscribes right after it was made."""
+    world = World()
+    world.topics["orders"] = topic_of("orders", {0: (1, 5)})
+    for node in world.nodes:
+        node.handlers[ApiKey.METADATA] = lambda request: After(0.05, world.answer(request))
+    run(world.engine, world.transport, lambda: world.asked() == 1)
+    start = world.clock.time
+    assert world.wait_for("orders").leader(ORDERS) == (1, 5)
+    assert world.clock.time - start < 0.11, "two answers, and no pause between"
+
+
+def test_partition_that_is_not_there_is_told_when_news_had_time_to_spread() -> None:
+    world = World()
+    world.topics["orders"] = topic_of("orders", {0: (1, 5)})
+    world.wait_for("orders")
+    missing = world.metadata.missing
+    assert missing(ORDERS, 60.0) is None
+    assert missing(TopicPartition("never asked for", 0), 60.0) is None
+    assert missing(TopicPartition("orders", 3), 1.0) is None
+    error = missing(TopicPartition("orders", 3), 2.0)
+    assert isinstance(error, UnknownTopicOrPartition)
+    assert "the topic has 1 partitions" in str(error)
+    assert error.node in ("b0.test:9092", "b1.test:9092")
+    world.topics["closed"] = MetadataResponseTopic(error_code=29, name="closed")
+    world.topics["busy"] = MetadataResponseTopic(error_code=5, name="busy")
+    world.metadata.add_topics(["closed", "busy"])
+    world.settle(1.0)
+    assert isinstance(missing(TopicPartition("closed", 0), 0.0), TopicAuthorizationFailed)
+    assert missing(TopicPartition("busy", 0), 60.0) is None, "it may pass"
+
+
 def test_topic_that_does_not_exist_is_reported_within_two_seconds() -> None:
     world = World()
     start = world.clock.time
@@ -371,7 +403,7 @@ def test_update_by_others_is_merged() -> None:
     world.metadata.apply_leader_hints([LeaderHint(ORDERS, 0, 6)], [])
     assert world.metadata.cluster.leader(ORDERS) == (0, 6)
     news = metadata_of_members(world, topic_of("orders", {0: (1, 7)}))
-    world.metadata.apply(news, world.clock.time)
+    world.metadata.apply(news, world.clock.time, None)
     assert world.metadata.cluster.leader(ORDERS) == (1, 7)
     assert len(seen) == 2
     world.metadata.apply_leader_hints([LeaderHint(ORDERS, 0, 6)], [])

@@ -183,3 +183,19 @@ def test_leaving_the_loop_before_markers_is_no_reason_to_wait(
         while any(consumer.position(tp) < 2 for tp in partitions):
             consumer.poll(20.0)
         assert time.monotonic() - began_at < 20.0
+
+
+def test_a_loop_that_was_left_says_nothing_about_what_is_read_next(
+    cluster: EmbeddedCluster, new_topic: Callable[..., str]
+) -> None:
+    """Other partitions since then, or the same ones anew: a poll waits for their records."""
+    topic = new_topic()
+    tp = TopicPartition(topic, 0)
+    produce(cluster, topic, range(20))
+    with open_consumer(cluster, group_id=None) as consumer:
+        consumer.assign([tp])
+        next(iter(consumer))
+        consumer.unsubscribe()
+        consumer.assign([tp])
+        consumer.seek(tp, 15)
+        assert numbers(consumer.poll(10).records()) == list(range(15, 20))

@@ -27,6 +27,7 @@ from pykclient.errors import (
     UsageError,
 )
 from pykclient.producer.batch import RecordFuture
+from pykclient.producer.sender import Sender
 from pykclient.protocol.murmur2 import partition_for_key
 from pykclient.testing import EmbeddedCluster
 from pykclient.types import RecordMetadata, TimestampType
@@ -370,6 +371,25 @@ def test_running_out_of_time_says_why_and_what_is_known(cluster: EmbeddedCluster
         assert "may or may not have been stored" in str(error)
         cluster.faults.clear()
         producer.send(topic, b"goes on").result(5)
+
+
+@pytest.mark.parametrize("answer", ["an error", "none"])
+def test_an_attempt_that_fails_as_time_runs_out_is_told_as_that(
+    cluster: EmbeddedCluster, topic: str, answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer may come in the very moment in which the batch would expire."""
+    monkeypatch.setattr(Sender, "_expire", lambda self, now: None)
+    with producer_for(cluster, delivery_timeout_ms=400, request_timeout_ms=300) as producer:
+        producer.partitions_for(topic)
+        if answer == "none":
+            cluster.faults.drop("Produce", after=True)
+        else:
+            cluster.faults.error("Produce", "NOT_ENOUGH_REPLICAS")
+        error = producer.send(topic, b"x").exception(5)
+        assert isinstance(error, DeliveryTimedOut)
+        assert ("it was not stored" if answer == "an error" else "may or may not have been stored") in str(error)
+        assert error.__cause__ is not None
+        cluster.faults.clear()
 
 
 # ---- acks ------------------------------------------------------------------------------------------------------------
