@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import random
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import pytest
+
+from pykclient.errors import KafkaError
 
 T = TypeVar("T")
 Main = Callable[[], Awaitable[Any]]
@@ -48,6 +51,28 @@ async def condition(holds: Callable[[], bool]) -> None:
     """Until it holds; the limit of the test is the limit."""
     while not holds():  # noqa: ASYNC110  what is waited for happens in other threads and processes
         await asyncio.sleep(0.01)
+
+
+async def cancelled(awaitable: Awaitable[Any], turns: int, delay_s: float) -> bool:
+    """Start it, cancel it after so many turns of the loop and so long; whether it was cancelled, not done before."""
+    task = asyncio.ensure_future(awaitable)
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    if delay_s:
+        await asyncio.sleep(delay_s)
+    task.cancel()
+    done, _ = await asyncio.wait((task,), timeout=10)
+    assert done, "a cancelled await went on"
+    if task.cancelled():
+        return True
+    error = task.exception()
+    assert error is None or isinstance(error, KafkaError), error
+    return False
+
+
+def moments(seed: int, count: int) -> list[tuple[int, float]]:
+    chance = random.Random(seed)
+    return [(chance.randrange(8), chance.choice((0, 0, chance.random() * 0.01))) for _ in range(count)]
 
 
 async def _limited(main: Main) -> None:

@@ -1,48 +1,24 @@
-"""Cancelling any await, at any moment, also by a time-out around it: the client stays usable, nothing is lost."""
+"""Cancelling any await, at any moment, also by a time-out around it: the client stays usable, nothing is lost.
+test_cancel_every.py goes through all methods."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
 from pykclient import TopicPartition
-from pykclient.admin import NewTopic
 from pykclient.aio import AsyncKafkaAdminClient, AsyncKafkaConsumer, AsyncKafkaProducer
-from pykclient.errors import ClientClosed, KafkaError
+from pykclient.errors import ClientClosed
 from pykclient.producer.batch import RecordFuture
 from pykclient.testing import EmbeddedCluster
 
-from .support import Main
+from .support import Main, cancelled, moments
 
 Run = Callable[[Main], None]
 Client = AsyncKafkaProducer | AsyncKafkaConsumer | AsyncKafkaAdminClient
-Call = Callable[[Any, str], Awaitable[Any]]
-
-
-async def cancelled(awaitable: Awaitable[Any], turns: int, delay_s: float) -> bool:
-    """Start it, cancel it after so many turns of the loop and so long; whether it was cancelled, not done before."""
-    task = asyncio.ensure_future(awaitable)
-    for _ in range(turns):
-        await asyncio.sleep(0)
-    if delay_s:
-        await asyncio.sleep(delay_s)
-    task.cancel()
-    done, _ = await asyncio.wait((task,), timeout=10)
-    assert done, "a cancelled await went on"
-    if task.cancelled():
-        return True
-    error = task.exception()
-    assert error is None or isinstance(error, KafkaError), error
-    return False
-
-
-def moments(seed: int, count: int) -> list[tuple[int, float]]:
-    chance = random.Random(seed)
-    return [(chance.randrange(8), chance.choice((0, 0, chance.random() * 0.01))) for _ in range(count)]
 
 
 # ---- records ---------------------------------------------------------------------------------------------------------
@@ -159,108 +135,7 @@ def test_sends_cancelled_at_random_are_delivered_once_or_never(cluster: Embedded
     run(test)
 
 
-# ---- every await -----------------------------------------------------------------------------------------------------
-
-
-def first(topic: str) -> TopicPartition:
-    return TopicPartition(topic, 0)
-
-
-CONSUMER: dict[str, Call] = {
-    "start": lambda c, t: c.start(),
-    "assign": lambda c, t: c.assign([first(t)]),
-    "subscribe": lambda c, t: c.subscribe([t]),
-    "poll": lambda c, t: c.poll(1.0),
-    "getone": lambda c, t: c.getone(),
-    "getmany": lambda c, t: c.getmany(timeout_ms=200),
-    "poll_arrow": lambda c, t: c.poll_arrow(1.0),
-    "position": lambda c, t: c.position(first(t)),
-    "commit": lambda c, t: c.commit({first(t): 0}),
-    "committed": lambda c, t: c.committed([first(t)]),
-    "seek_to_committed": lambda c, t: c.seek_to_committed(),
-    "offsets_for_times": lambda c, t: c.offsets_for_times({first(t): 0}),
-    "beginning_offsets": lambda c, t: c.beginning_offsets([first(t)]),
-    "end_offsets": lambda c, t: c.end_offsets([first(t)]),
-    "partitions_for": lambda c, t: c.partitions_for(t),
-    "list_topics": lambda c, t: c.list_topics(),
-    "topics": lambda c, t: c.topics(),
-    "async for": lambda c, t: c.__aiter__().__anext__(),
-    "unsubscribe": lambda c, t: c.unsubscribe(),
-}
-PRODUCER: dict[str, Call] = {
-    "start": lambda p, t: p.start(),
-    "send": lambda p, t: p.send(t, b"x"),
-    "send_and_wait": lambda p, t: p.send_and_wait(t, b"x"),
-    "send_soon": lambda p, t: p.send_soon(t, b"x"),
-    "flush": lambda p, t: p.flush(),
-    "partitions_for": lambda p, t: p.partitions_for(t),
-}
-ADMIN: dict[str, Call] = {
-    "list_topics": lambda a, t: a.list_topics(),
-    "describe_topics": lambda a, t: a.describe_topics([t]),
-    "create_topics": lambda a, t: a.create_topics([NewTopic(f"{t}-more", 1)], wait=True),
-    "describe_cluster": lambda a, t: a.describe_cluster(),
-    "list_groups": lambda a, t: a.list_groups(),
-}
-
-
-def test_every_await_of_a_consumer_can_be_cancelled(cluster: EmbeddedCluster, topic: str, run: Run) -> None:
-    pytest.importorskip("pyarrow")
-    covers(AsyncKafkaConsumer, CONSUMER, {"close", "stop", "process"})  # process: test_processing.py
-
-    async def test() -> None:
-        async with AsyncKafkaProducer(bootstrap_servers=cluster.bootstrap_servers) as producer:
-            for name, call in CONSUMER.items():
-                for turns, delay_s in moments(len(name), 2):
-                    consumer = AsyncKafkaConsumer(
-                        bootstrap_servers=cluster.bootstrap_servers,
-                        group_id=f"{topic}-{name}",
-                        auto_offset_reset="earliest",
-                    )
-                    if name != "subscribe":
-                        await consumer.assign([first(topic)])
-                    await cancelled(call(consumer, topic), turns, delay_s)
-                    # Usable: it reads a record that is sent now.
-                    if name != "unsubscribe":
-                        await consumer.unsubscribe()
-                    await consumer.assign([first(topic)])
-                    sent = await producer.send(topic, name.encode(), partition=0)
-                    consumer.seek(first(topic), sent.offset)
-                    [record] = (await consumer.poll(10)).records()
-                    assert record.value == name.encode(), name
-                    await consumer.close()
-
-    run(test)
-
-
-def test_every_await_of_a_producer_and_an_admin_client_can_be_cancelled(
-    cluster: EmbeddedCluster, topic: str, run: Run
-) -> None:
-    transactional = {"init_transactions", "begin_transaction", "commit_transaction", "abort_transaction"}
-    transactional |= {"send_offsets_to_transaction", "prepare_transaction", "commit_prepared", "abort_prepared"}
-    covers(AsyncKafkaProducer, PRODUCER, transactional | {"close", "stop", "send_arrow"})
-
-    async def test() -> None:
-        for name, call in PRODUCER.items():
-            for turns, delay_s in moments(len(name), 3):
-                producer = AsyncKafkaProducer(bootstrap_servers=cluster.bootstrap_servers)
-                await cancelled(call(producer, topic), turns, delay_s)
-                assert (await producer.send(topic, b"after")).offset >= 0
-                await producer.close()
-        for name, call in ADMIN.items():
-            for turns, delay_s in moments(len(name), 2):
-                admin = AsyncKafkaAdminClient(bootstrap_servers=cluster.bootstrap_servers)
-                await cancelled(call(admin, topic), turns, delay_s)
-                assert topic in await admin.list_topics()
-                await admin.close()
-
-    run(test)
-
-
-def covers(kind: type, table: dict[str, Call], others: set[str]) -> None:
-    """A new coroutine method must come with a row here."""
-    awaits = {name for name, member in vars(kind).items() if asyncio.iscoroutinefunction(member) and name[0] != "_"}
-    assert awaits - set(table) - others == set()
+# ---- closing ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["producer", "consumer", "admin"])

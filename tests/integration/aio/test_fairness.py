@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,10 +26,53 @@ from .support import Main, run_on
 Run = Callable[[Main], None]
 HELD_MAX_S = 0.050
 TICK_S = 0.010
+# What holds the loop holds it every time; what a busy machine does is another matter each time.
+ATTEMPTS = 3
+
+CONTROL = """
+import sys, time
+while True:
+    due = time.monotonic() + float(sys.argv[1])
+    time.sleep(float(sys.argv[1]))
+    print(time.monotonic(), time.monotonic() - due, flush=True)
+"""
+
+
+class Control:
+    """The same ticker in a process that does nothing else: how late it is tells how busy the machine is."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def latest_s(self, began_at: float) -> float:
+        """How late it was at worst since then."""
+        rows = (line.split() for line in self._file.read_text().splitlines()[:-1])
+        return max((float(late_s) for at, late_s in rows if float(at) >= began_at), default=0.0)
+
+
+@pytest.fixture(scope="module")
+def control(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Control]:
+    file = tmp_path_factory.mktemp("control") / "ticks"
+    with file.open("w") as out:
+        process = subprocess.Popen([sys.executable, "-c", CONTROL, str(TICK_S)], stdout=out)
+        try:
+            yield Control(file)
+        finally:
+            process.kill()
+            process.wait()
 
 
 @pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def collected() -> Iterator[None]:
+    """The garbage collector passes over what the test session has made: walking over that takes it 40 ms."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch, collected: None) -> list[float]:
     """Processor time of this thread that each callback of the loop took: on a machine that others use too, wall time
     would measure them."""
     took: list[float] = []
@@ -55,10 +102,47 @@ def fill(cluster: EmbeddedCluster, topic: str, codec: str, *, records: int, size
             producer.send(topic, b"%020d" % number + chance.randbytes(size - 40) + bytes(20), partition=0)
 
 
+async def read_beside_a_ticker(consumer: AsyncKafkaConsumer, face: str, count: int, held: list[float]) -> float:
+    """Read so many records; gives how late a ticker of 10 ms was at worst meanwhile."""
+    loop, latest_s = asyncio.get_running_loop(), 0.0
+
+    async def ticker() -> None:
+        nonlocal latest_s
+        while True:
+            due = loop.time() + TICK_S
+            await asyncio.sleep(TICK_S)
+            latest_s = max(latest_s, loop.time() - due)
+
+    ticking = asyncio.ensure_future(ticker())
+    await asyncio.sleep(5 * TICK_S)
+    held.clear()
+    latest_s, seen = 0.0, 0
+    while seen < count:
+        if face == "poll":
+            seen += (await consumer.poll(10)).count
+        elif face == "arrow":
+            seen += (await consumer.poll_arrow(10)).num_rows
+        else:
+            async for record in consumer:
+                assert record.offset == seen
+                seen += 1
+                if seen == count:
+                    break
+    await asyncio.sleep(2 * TICK_S)
+    ticking.cancel()
+    return latest_s
+
+
 @pytest.mark.parametrize("face", ["poll", "for", "arrow"])
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 def test_the_loop_is_never_held_long_by_large_batches(
-    cluster: EmbeddedCluster, topic: str, held: list[float], codec: str, face: str, monkeypatch: pytest.MonkeyPatch
+    cluster: EmbeddedCluster,
+    topic: str,
+    held: list[float],
+    codec: str,
+    face: str,
+    monkeypatch: pytest.MonkeyPatch,
+    control: Control,
 ) -> None:
     if face == "arrow":
         pytest.importorskip("pyarrow")
@@ -74,41 +158,26 @@ def test_the_loop_is_never_held_long_by_large_batches(
 
     monkeypatch.setattr(FetchedPart, "__init__", note)
 
+    late_s: list[float] = []
+
     async def test() -> None:
-        ticks = 0
-
-        async def ticker() -> None:
-            nonlocal ticks
-            while True:
-                await asyncio.sleep(TICK_S)
-                ticks += 1
-
         async with AsyncKafkaConsumer(
             bootstrap_servers=cluster.bootstrap_servers, auto_offset_reset="earliest", max_poll_records=100_000
         ) as consumer:
             await consumer.assign([TopicPartition(topic, 0)])
-            ticking = asyncio.ensure_future(ticker())
-            await asyncio.sleep(0.05)
-            held.clear()
-            seen = 0
-            while seen < count:
-                if face == "poll":
-                    seen += (await consumer.poll(10)).count
-                elif face == "arrow":
-                    seen += (await consumer.poll_arrow(10)).num_rows
-                else:
-                    async for record in consumer:
-                        assert record.offset == seen
-                        seen += 1
-                        if seen == count:
-                            break
-            ticking.cancel()
-            assert ticks > 0
+            began_at = time.monotonic()
+            ticked_s = await read_beside_a_ticker(consumer, face, count, held)
+            late_s.append(ticked_s - control.latest_s(began_at))
+            print(f"ticks came {ticked_s * 1000:.1f} ms late at worst, {late_s[-1] * 1000:.1f} of it by us")
 
-    run_on("asyncio", test, debug=False)
-    assert max(sizes) > HEAVY_BYTES * 10
-    print(f"{len(sizes)} batches of up to {max(sizes)} bytes, held for {max(held) * 1000:.1f} ms at most")
-    assert max(held) < HELD_MAX_S
+    for _ in range(ATTEMPTS):
+        run_on("asyncio", test, debug=False)
+        assert max(sizes) > HEAVY_BYTES * 10
+        print(f"{len(sizes)} batches of up to {max(sizes)} bytes, held for {max(held) * 1000:.1f} ms at most")
+        assert max(held) < HELD_MAX_S
+        if late_s[-1] < HELD_MAX_S:
+            break
+    assert min(late_s) < HELD_MAX_S
 
 
 def test_a_batch_that_is_large_only_when_decompressed_is_taken_in_pieces(
@@ -138,6 +207,7 @@ def test_a_batch_that_is_large_only_when_decompressed_is_taken_in_pieces(
     assert max(held) < HELD_MAX_S
 
 
+@pytest.mark.usefixtures("collected")
 def test_a_backlog_does_not_starve_others(cluster: EmbeddedCluster, topic: str, run: Run) -> None:
     """Polls that find records at once still let others run."""
     fill(cluster, topic, "none", records=100_000, size=60)
