@@ -22,7 +22,7 @@ Action = tuple[str, str, Callable[[argparse.ArgumentParser], None], Run]
 
 def add_actions(parser: argparse.ArgumentParser, actions: Iterable[Action]) -> None:
     """A parser for each action, with the options of the connection."""
-    children = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    children = parser.add_subparsers(dest="action", metavar="ACTION")
     for name, summary, arguments, run in actions:
         child = add_action(parser, children, name, summary)
         arguments(child)

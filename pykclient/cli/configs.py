@@ -14,6 +14,7 @@ from pykclient.cli.usage import Usage, pairs
 EXAMPLES = """\
   pykclient configs show topic orders
   pykclient configs show broker 1 --all
+  pykclient configs describe topic orders
   pykclient configs set topic orders retention.ms=86400000
   pykclient configs unset topic orders retention.ms"""
 
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         [
             ("show", "the options that were set, or all of them", _show_arguments, _show),
+            ("describe", "the same as show", _show_arguments, _show),
             ("set", "change single options; all others stay", _set_arguments, _set),
             ("unset", "take options back to their defaults", _unset_arguments, _unset),
         ],

@@ -84,6 +84,7 @@ def make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
             module = load(name)
             child.description = summary[:1].upper() + summary[1:] + "."
             child.epilog = f"examples:\n{module.EXAMPLES}"
+            child.set_defaults(print_help=child.print_help)
             module.add_arguments(child)
     return parser
 
@@ -106,6 +107,9 @@ def _run(words: list[str]) -> int:
         return 0
     if arguments.command is None:
         parser.print_help()
+        return WRONG_USAGE
+    if None in (getattr(arguments, "action", ""), getattr(arguments, "measure", "")):
+        arguments.print_help()
         return WRONG_USAGE
     from pykclient.cli.usage import Usage
     from pykclient.errors import KafkaError

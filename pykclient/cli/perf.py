@@ -73,7 +73,7 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which measure, how much."""
-    children = parser.add_subparsers(dest="measure", metavar="MEASURE", required=True)
+    children = parser.add_subparsers(dest="measure", metavar="MEASURE")
     for name, summary, records in (
         ("produce", "records sent and acknowledged per second", 500_000),
         ("consume", "records read per second, from the beginning of the topic", None),

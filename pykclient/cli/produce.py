@@ -19,6 +19,7 @@ from pykclient.cli.records import Outgoing, from_json, from_line
 from pykclient.cli.screen import Progress, print_json
 from pykclient.cli.usage import Usage, counted, pairs, unescape
 from pykclient.config import ProducerConfig
+from pykclient.errors import KafkaError
 from pykclient.producer.producer import KafkaProducer
 from pykclient.types import Headers, RecordMetadata
 
@@ -26,7 +27,8 @@ EXAMPLES = """\
   echo hello | pykclient produce orders
   pykclient produce orders --file orders.txt --key-separator :
   pykclient produce orders --file orders.jsonl --json-lines --compression zstd
-  pykclient consume orders --to-end --json | pykclient produce copy --json-lines"""
+  pykclient consume orders --to-end --json \\
+    | pykclient produce copy --json-lines --any-partition"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-H", "--header", action="append", default=[], metavar="NAME=VALUE", help="for every record; may be repeated"
     )
-    parser.add_argument("-p", "--partition", type=int, help="send everything to this partition")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("-p", "--partition", type=int, help="send everything to this partition")
+    where.add_argument("--any-partition", action="store_true", help="by the key, also where a JSON line names one")
     parser.add_argument("--compression", choices=("none", "gzip", "snappy", "lz4", "zstd"), help="codec for batches")
     parser.add_argument("--quiet", action="store_true", help="no progress, no summary")
     add_connection(parser)
@@ -79,22 +83,34 @@ def run(arguments: argparse.Namespace) -> int:
     tally = Tally()
     with _input(arguments.file) as lines, Progress("sent", quiet=arguments.quiet) as progress:
         with KafkaProducer(options) as producer:
-            for record in _read(lines, arguments):
-                producer.send(
-                    arguments.topic,
-                    record.value,
-                    key=record.key,
-                    headers=[*headers, *record.headers] or None,
-                    partition=record.partition if arguments.partition is None else arguments.partition,
-                    timestamp_ms=record.timestamp,
-                    on_delivery=tally,
-                )
+            for number, record in enumerate(_read(lines, arguments)):
+                try:
+                    producer.send(
+                        arguments.topic,
+                        record.value,
+                        key=record.key,
+                        headers=[*headers, *record.headers] or None,
+                        partition=_partition(record, arguments),
+                        timestamp_ms=record.timestamp,
+                        on_delivery=tally,
+                    )
+                except KafkaError as error:
+                    if not number:
+                        raise
+                    tally(None, error)  # after others, which may have been delivered: that must be said
                 progress.advance()
                 if tally.first_error is not None:
                     break
             producer.flush()
         seconds = progress.seconds
     return _report(arguments, tally, seconds)
+
+
+def _partition(record: Outgoing, arguments: argparse.Namespace) -> int | None:
+    if arguments.any_partition:
+        return None
+    named: int | None = record.partition if arguments.partition is None else arguments.partition
+    return named
 
 
 def _report(arguments: argparse.Namespace, tally: Tally, seconds: float) -> int:

@@ -27,7 +27,7 @@ from tests.integration.cli.conftest import Command
 ACTIONS = {
     "topics": ("list", "describe", "create", "grow", "delete"),
     "groups": ("list", "describe", "watch", "reset", "delete"),
-    "configs": ("show", "set", "unset"),
+    "configs": ("show", "describe", "set", "unset"),
     "acls": ("list", "add", "delete"),
     "txns": ("list", "describe", "hanging", "abort", "fence"),
     "perf": ("produce", "consume", "latency"),
@@ -55,6 +55,24 @@ def test_no_action_is_forgotten_here(command: Command) -> None:
     for name, actions in ACTIONS.items():
         offered = re.findall(r"^    (\w+) ", command(name, "--help").out, re.MULTILINE)
         assert sorted(offered) == sorted(actions)
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_a_command_without_its_action_shows_its_help(command: Command, name: str) -> None:
+    found = command(name, code=2)
+    assert found.out == command(name, "--help").out
+    assert found.err == ""
+
+
+def test_the_list_of_commands_is_shown_without_loading_them() -> None:
+    """It is the first thing that is typed; with the broker and all the admin calls it would take half a second."""
+    script = (
+        "import contextlib, io, sys; from pykclient.cli.main import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()): main([])\n"
+        "print([name for name in sys.modules if name.startswith(('pykclient.admin', 'pykclient.broker', 'rich'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "[]\n"
 
 
 # ---- mistakes ----

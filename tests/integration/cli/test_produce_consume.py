@@ -54,6 +54,18 @@ def test_what_consume_prints_as_json_produce_reads_back(command: Command, cluste
     assert json.loads(first.splitlines()[0])["value"] == '{"n":1}'
 
 
+def test_a_copy_into_a_topic_of_another_size(command: Command, cluster: EmbeddedCluster, topic: str) -> None:
+    lines = "".join(json.dumps({"value": str(n), "partition": 1 if n else 0}) + "\n" for n in range(3)).encode()
+    command("produce", topic, "--json-lines", stdin=lines)
+    copy = f"{topic}-copy"
+    cluster.create_topic(copy, 1)
+    refused = command("produce", copy, "--json-lines", stdin=lines, code=1)
+    assert "1 records were not delivered (1 were): there is no partition 1" in refused.err
+    rows = command("consume", topic, "--to-end", "--json").out.encode()
+    assert "3 records delivered" in command("produce", copy, "--json-lines", "--any-partition", stdin=rows).err
+    assert sorted(command("consume", copy, "--to-end").lines) == ["0", "0", "1", "2"]
+
+
 def test_format_strings(command: Command, topic: str) -> None:
     command("produce", topic, "--json-lines", stdin=b'{"key":"k","value":"v","partition":1,"timestamp":1700000000000}')
     text = r"{topic}/{partition}@{offset} {time} {key}\t{value} {value_bytes}\n"
