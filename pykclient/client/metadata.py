@@ -176,6 +176,12 @@ class MetadataManager:
             return None
         return error if isinstance(error, UnknownTopicOrPartition) or (error and is_final(error)) else None
 
+    def raise_if_missing(self, topic_partition: TopicPartition, waited_s: float) -> None:
+        """What ``missing`` says, raised."""
+        error = self.missing(topic_partition, waited_s)
+        if error is not None:
+            raise error
+
     def note_error(self, error: BaseException) -> None:
         """Some answer carried this error: act when it says that our view is wrong."""
         if isinstance(error, RebootstrapRequired):

@@ -325,8 +325,7 @@ class ConsumerCore:
         self.engine.wake()
 
     def known_position(self, tp: TopicPartition, began_at: float) -> int | None:
-        """The offset of the next record, None while it is being found. Raises what keeps it from being found; news of a
-        new topic get some time to spread."""
+        """The offset of the next record, None while it is being found. Raises what keeps it from being found."""
         with self.subscription.lock:
             state = self.subscription.state(tp)
             if state.error is not None:
@@ -334,9 +333,7 @@ class ConsumerCore:
             if state.phase in (Phase.FETCHING, Phase.VALIDATING) and state.position is not None:
                 return self.current(state).offset
         self.check()
-        missing = self.metadata.missing(tp, self.clock.now() - began_at)
-        if missing is not None:
-            raise missing
+        self.metadata.raise_if_missing(tp, self.clock.now() - began_at)
         return None
 
     def current(self, state: PartitionState) -> Position:

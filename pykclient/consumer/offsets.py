@@ -365,7 +365,7 @@ class Offsets:
                 if leader is None:
                     self._metadata.request_update((tp.topic,))
                     if not once:
-                        self._raise_if_gone(tp, began_at)
+                        self._metadata.raise_if_missing(tp, self._clock.now() - began_at)
                 else:
                     by_node.setdefault(leader[0], {})[tp] = timestamp
             for node_id, wanted in by_node.items():
@@ -381,11 +381,6 @@ class Offsets:
                 return found
             yield from sleep(self._retries.pause_s(attempts))
             attempts += 1
-
-    def _raise_if_gone(self, tp: TopicPartition, began_at: float) -> None:
-        error = self._metadata.missing(tp, self._clock.now() - began_at)
-        if error is not None:
-            raise error
 
     def _take_listed(
         self, tp: TopicPartition, answer: ListOffsetsPartitionResponse, node: str | None, *, once: bool
