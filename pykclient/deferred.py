@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 _MAKING = {"__dataclass_fields__", "__dataclass_params__", "__init__", "__match_args__", "__replace__"}
 """What is written when objects are made; the rest when they are compared or shown."""
 _COMPARISONS = ("__lt__", "__le__", "__gt__", "__ge__")
+_SLOTS = {"__hash__", "__eq__", "__repr__", *_COMPARISONS}
+"""The interpreter takes any error while it looks these up for "there is none": Ctrl-C in the middle of writing them
+would be lost, or be a TypeError. While it calls them it does not."""
 
 
 class _Field:
@@ -87,6 +90,17 @@ class _Deferred:
         return found if bind is None else bind(found, instance, owner)
 
 
+def _method(plan: _Plan, name: str) -> Callable[..., Any]:
+    """As _Deferred, for what the interpreter calls by itself."""
+
+    def first(*arguments: Any) -> Any:
+        plan.write(name)
+        return plan.cls.__dict__[name](*arguments)
+
+    first.__name__ = name
+    return first
+
+
 def _dataclass(
     cls: type | None = None,
     /,
@@ -147,7 +161,7 @@ def _stand_ins(plan: _Plan) -> dict[str, Any]:
         added["__setattr__"] = _refuse_assignment
         added["__delattr__"] = _refuse_deletion
     plan.names = names
-    return {**added, **{name: _Deferred(plan, name) for name in names}}
+    return {**added, **{name: (_method if name in _SLOTS else _Deferred)(plan, name) for name in names}}
 
 
 def _with_slots(cls: type, namespace: dict[str, Any]) -> type:

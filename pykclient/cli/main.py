@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 import os
 import sys
+from collections import namedtuple
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -94,6 +95,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
+        # One that came while dataclasses compiled a method is remembered by CPython as unhandled: ``python -m`` would
+        # end by the signal instead of with our code. The next source that is compiled and run makes it forget, and a
+        # named tuple is made that way.
+        namedtuple("Forget", ())
         return INTERRUPTED
 
 

@@ -10,7 +10,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import pytest
 
@@ -166,7 +166,6 @@ FIRST_USES: dict[str, Callable[[Any], Any]] = {
     "made": lambda cls: cls("a"),
     "asked for its fields": dataclasses.fields,
     "asked for its signature": inspect.signature,
-    "asked whether it hashes": lambda cls: cls.__hash__,
     "matched": lambda cls: cls.__match_args__,
     "unpickled": lambda cls: cls.__new__(cls).__setstate__(["a", 1, []]),
     "derived from": lambda cls: dataclasses.fields(dataclasses.dataclass(frozen=True)(type("Sub", (cls,), {}))),
@@ -185,7 +184,35 @@ def test_any_first_use_completes_the_class(use: str) -> None:
 
 
 def waiting(cls: Any) -> set[str]:
-    return {name for name, value in vars(cls).items() if isinstance(value, deferred._Deferred)}
+    stand_in = deferred._method(cast(Any, None), "").__code__
+    return {
+        name
+        for name, value in vars(cls).items()
+        if isinstance(value, deferred._Deferred) or getattr(value, "__code__", None) is stand_in
+    }
+
+
+@pytest.mark.parametrize("use", [hash, repr, lambda thing: thing == thing], ids=["hash", "repr", "equal"])
+def test_ctrl_c_while_methods_are_written_is_not_swallowed(
+    use: Callable[[Any], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The interpreter takes an error in looking up such a method for its absence."""
+
+    @deferred.dataclass(frozen=True)
+    class Place:
+        name: str
+
+    thing = Place("here")
+    write = deferred._Plan.write
+
+    def interrupted(self: Any, wanted: str) -> None:
+        monkeypatch.setattr(deferred._Plan, "write", write)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(deferred._Plan, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        use(thing)
+    assert use(thing)
 
 
 def test_a_derived_class_calls_the_constructor_of_its_base() -> None:
