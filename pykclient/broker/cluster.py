@@ -81,6 +81,10 @@ class _Running:
         self._on_death = on_death
         self._stopping = False
         self._failure: BaseException | None = None
+        # Requests of other nodes: each is answered, or failed when this node ends. Both ways take it out first, which
+        # is atomic, so it happens once.
+        self._asked: dict[object, Callable[[Completion[Any]], None]] = {}
+        self._gone = False
         self.thread = threading.Thread(target=self._run, name=f"pykclient-broker-{node.node_id}", daemon=True)
 
     def start(self) -> None:
@@ -112,6 +116,22 @@ class _Running:
             logger.error("broker %d did not close cleanly", self.node.node_id, exc_info=error)
         finally:
             self.node.transport.shut_down()
+            self._gone = True
+            for call in list(self._asked):
+                self._settle(call, Completion.failed(not_running(self.node.node_id)))
+
+    def ask(self, question: Callable[[], Completion[Any]], answer: Callable[[Completion[Any]], None]) -> None:
+        """From another thread: put a question to the node's own; ``answer`` is called there, or where the node ends."""
+        call = object()
+        self._asked[call] = answer
+        self.node.post(lambda: question().add_callback(lambda outcome: self._settle(call, outcome)))
+        if self._gone:  # since the caller looked: nobody reads that mail any more
+            self._settle(call, Completion.failed(not_running(self.node.node_id)))
+
+    def _settle(self, call: object, outcome: Completion[Any]) -> None:
+        answer = self._asked.pop(call, None)
+        if answer is not None:
+            answer(outcome)
 
     @property
     def alive(self) -> bool:
@@ -462,13 +482,10 @@ class Cluster:
         if running is None or not running.alive:
             done(Completion.failed(not_running(node_id)))
             return
-
-        def answer() -> None:
-            running.rooms.answer_peer(api_key, version, body).add_callback(
-                lambda outcome: sender.post(lambda: done(outcome))
-            )
-
-        running.node.post(answer)
+        running.ask(
+            lambda: running.rooms.answer_peer(api_key, version, body),
+            lambda outcome: sender.post(lambda: done(outcome)),
+        )
 
     def _node_rng(self) -> random.Random:
         return random.Random(self._rng.getrandbits(64))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from pykclient import KafkaAdminClient
 from pykclient.errors import ErrorCode
 from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.describe_producers import DescribeProducersRequest, TopicRequest
@@ -104,6 +106,39 @@ def test_the_coordinator_may_move_in_the_middle_of_a_transaction(cluster: Embedd
         cluster.move_coordinator(cluster.coordinator(transactional_id="tx") % 3 + 1, transactional_id="tx")
         producer.commit_transaction(30)
     assert len(read_to_end(cluster, "out")) == 27
+
+
+def test_markers_for_a_broker_that_is_just_stopping_are_sent_again(
+    cluster: EmbeddedCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is asked of a broker between its last step and its end must fail, not wait for ever."""
+    cluster.move_leader("out", 0, 2)
+    cluster.move_coordinator(1, transactional_id="copier")
+    producer = producer_of(cluster, "copier")
+    producer.begin_transaction()
+    producer.produce("out", b"x", partition=0)
+    producer.flush(20)
+    stopping, go_on = threading.Event(), threading.Event()
+    rooms = cluster._cluster._get(2).rooms
+    close = rooms.close
+
+    def close_slowly(wall_ms: int) -> None:
+        stopping.set()
+        go_on.wait(30)
+        close(wall_ms)
+
+    monkeypatch.setattr(rooms, "close", close_slowly)
+    thread = threading.Thread(target=cluster.restart, args=(2,))
+    thread.start()
+    assert stopping.wait(20)
+    producer.commit_transaction(20)
+    go_on.set()
+    thread.join(30)
+    with KafkaAdminClient(bootstrap_servers=cluster.bootstrap_servers) as admin:
+        cluster.wait_until(
+            lambda: admin.list_transactions()["copier"].state == "CompleteCommit" or None, "the commit to be complete"
+        )
+    assert read_to_end(cluster, "out") == [b"x"]
 
 
 def test_offsets_and_records_are_committed_together(cluster: EmbeddedCluster) -> None:

@@ -13,6 +13,9 @@ import pytest
 from pykclient.testing import EmbeddedCluster
 from tests.spark.own_connector import jars
 
+JAVA_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto"
+"""A JVM that lives for a minute: compiling well costs more of two cores than it saves."""
+
 
 def _missing() -> str | None:
     try:
@@ -65,7 +68,7 @@ def new_session() -> Any:
             builder.master("local[2,2]")
             .config("spark.ui.enabled", "false")
             .config("spark.driver.memory", "600m")
-            .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto")
+            .config("spark.driver.extraJavaOptions", JAVA_OPTIONS)
             .config("spark.sql.shuffle.partitions", "2")
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.session.timeZone", "UTC")

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.spark.conftest import JAVA_OPTIONS
+
 
 def main(servers: str, folder: pathlib.Path) -> None:
     from pyspark.sql import SparkSession
@@ -20,6 +22,8 @@ def main(servers: str, folder: pathlib.Path) -> None:
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.driver.memory", "600m")
+        .config("spark.driver.extraJavaOptions", JAVA_OPTIONS)
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
         .getOrCreate()
     )

@@ -48,7 +48,7 @@ def test_everything_works_over_connect(cluster: EmbeddedCluster, tmp_path: pathl
         str(tmp_path),
     ]
     done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=280, check=False
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=540, check=False
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-6000:]
     assert "all of it" in done.stdout
