@@ -13,32 +13,16 @@ Prints one Markdown table. Without --bootstrap-servers it starts Apache Kafka (J
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import contextlib
-import json
-import os
-import pathlib
-import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from benchmarks import turns
+from benchmarks.turns import Measured
 
 VALUE_BYTES = 100
 PARTITIONS = 3
 TOPIC = "bench-consumer"
-
-
-@dataclass
-class Measured:
-    """Of one process and one round."""
-
-    cpu_s: float
-    wall_s: float
-    records: int
 
 
 class Meter:
@@ -179,7 +163,7 @@ def kafka_python_poll(servers: str, records: int) -> Measured:
     return measured
 
 
-CLIENTS: dict[str, tuple[str, Callable[[str, int], Measured], dict[str, str]]] = {
+CLIENTS: dict[str, turns.Client] = {
     "pykclient": ("pykclient, `for record in consumer`", pykclient_loop, {}),
     "pykclient-poll": ("pykclient, `poll`", pykclient_poll, {}),
     "pykclient-arrow": ("pykclient, `poll_arrow`", pykclient_arrow, {}),
@@ -195,17 +179,6 @@ CLIENTS: dict[str, tuple[str, Callable[[str, int], Measured], dict[str, str]]] =
 # ---- the run ---------------------------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def broker(given: str | None) -> Iterator[str]:
-    if given is not None:
-        yield given
-        return
-    from pykclient.testing.real_kafka import RealKafka
-
-    with RealKafka(brokers=1, config={"num.partitions": str(PARTITIONS)}, heap_mb=768) as kafka:
-        yield kafka.bootstrap_servers
-
-
 def fill(servers: str, records: int) -> None:
     from pykclient import KafkaProducer
 
@@ -215,56 +188,16 @@ def fill(servers: str, records: int) -> None:
             producer.send(TOPIC, value)
 
 
-def run_child(name: str, servers: str, records: int) -> Measured:
-    _, _, environment = CLIENTS[name]
-    command = [sys.executable, "-m", "benchmarks.consumer", "--child", name, "--bootstrap-servers", servers]
-    done = subprocess.run(
-        [*command, "--records", str(records)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env=os.environ | environment,
-        cwd=pathlib.Path(__file__).parents[1],
-        check=False,
-    )
-    if done.returncode != 0:
-        raise SystemExit(f"{name}:\n{done.stderr[-2000:]}")
-    return Measured(**json.loads(done.stdout.splitlines()[-1]))
-
-
-def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--rounds", type=int, default=5)
-    arguments.add_argument("--records", type=int, default=500_000)
-    arguments.add_argument("--bootstrap-servers")
-    arguments.add_argument("--clients", default=",".join(CLIENTS))
-    arguments.add_argument("--child", help=argparse.SUPPRESS)
-    chosen = arguments.parse_args()
-    if chosen.child:
-        measured = CLIENTS[chosen.child][1](chosen.bootstrap_servers, chosen.records)
-        print(json.dumps(vars(measured)))
-        return
-    names = chosen.clients.split(",")
-    results: dict[str, list[Measured]] = {name: [] for name in names}
-    with broker(chosen.bootstrap_servers) as servers:
-        fill(servers, chosen.records)
-        for number in range(chosen.rounds):
-            for name in names:
-                results[name].append(run_child(name, servers, chosen.records))
-                latest = results[name][-1]
-                print(
-                    f"round {number + 1} {name}: {latest.cpu_s / latest.records * 1e6:.2f} us CPU per record, "
-                    f"{latest.wall_s:.2f} s",
-                    file=sys.stderr,
-                )
-    print(f"\n{chosen.records} records of {VALUE_BYTES} bytes, medians of {chosen.rounds} interleaved rounds.\n")
-    print("| client | CPU per record | wall time | records per second |")
-    print("| --- | ---: | ---: | ---: |")
-    for name, rounds in results.items():
-        cpu = statistics.median(each.cpu_s / each.records for each in rounds) * 1e6
-        wall = statistics.median(each.wall_s for each in rounds)
-        print(f"| {CLIENTS[name][0]} | {cpu:.2f} us | {wall:.2f} s | {rounds[0].records / wall:,.0f} |")
-
-
 if __name__ == "__main__":
-    main()
+    turns.main(
+        turns.Benchmark(
+            module="benchmarks.consumer",
+            doc=__doc__,
+            clients=CLIENTS,
+            records=500_000,
+            value_bytes=VALUE_BYTES,
+            broker_config={"num.partitions": str(PARTITIONS)},
+            run=lambda name, servers, records: CLIENTS[name][1](servers, records),
+            prepare=fill,
+        )
+    )

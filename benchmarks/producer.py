@@ -11,32 +11,16 @@ Markdown table. Without --bootstrap-servers it starts Apache Kafka (Java and Mav
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import contextlib
-import json
-import os
-import pathlib
-import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from benchmarks import turns
+from benchmarks.turns import Measured
 
 VALUE = b"x" * 100
 LINGER_MS = 5
 WARM_UP = 20_000
-
-
-@dataclass
-class Measured:
-    """Of one process and one round."""
-
-    cpu_s: float
-    wall_s: float
-    records: int
 
 
 class Meter:
@@ -220,7 +204,7 @@ def kafka_python_futures(servers: str, topic: str, records: int) -> Measured:
     return measured
 
 
-CLIENTS: dict[str, tuple[str, Callable[[str, str, int], Measured], dict[str, str]]] = {
+CLIENTS: dict[str, turns.Client] = {
     "pykclient": ("pykclient, a future per record", pykclient_futures, {}),
     "pykclient-plain": ("pykclient, failures counted only", pykclient_plain, {}),
     "pykclient-callbacks": ("pykclient, a callback per record", pykclient_callbacks, {}),
@@ -233,68 +217,15 @@ CLIENTS: dict[str, tuple[str, Callable[[str, str, int], Measured], dict[str, str
 }
 
 
-# ---- the run ---------------------------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def broker(given: str | None) -> Iterator[str]:
-    if given is not None:
-        yield given
-        return
-    from pykclient.testing.real_kafka import RealKafka
-
-    with RealKafka(brokers=1, config={"num.partitions": "3", "log.retention.bytes": "200000000"}, heap_mb=768) as kafka:
-        yield kafka.bootstrap_servers
-
-
-def run_child(name: str, servers: str, records: int) -> Measured:
-    _, _, environment = CLIENTS[name]
-    command = [sys.executable, "-m", "benchmarks.producer", "--child", name, "--bootstrap-servers", servers]
-    done = subprocess.run(
-        [*command, "--records", str(records)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env=os.environ | environment,
-        cwd=pathlib.Path(__file__).parents[1],
-    )
-    if done.returncode != 0:
-        raise SystemExit(f"{name}:\n{done.stderr[-2000:]}")
-    return Measured(**json.loads(done.stdout.splitlines()[-1]))
-
-
-def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--rounds", type=int, default=5)
-    arguments.add_argument("--records", type=int, default=200_000)
-    arguments.add_argument("--bootstrap-servers")
-    arguments.add_argument("--clients", default=",".join(CLIENTS))
-    arguments.add_argument("--child", help=argparse.SUPPRESS)
-    chosen = arguments.parse_args()
-    if chosen.child:
-        measured = CLIENTS[chosen.child][1](chosen.bootstrap_servers, f"bench-{chosen.child}", chosen.records)
-        print(json.dumps(vars(measured)))
-        return
-    names = chosen.clients.split(",")
-    results: dict[str, list[Measured]] = {name: [] for name in names}
-    with broker(chosen.bootstrap_servers) as servers:
-        for number in range(chosen.rounds):
-            for name in names:
-                results[name].append(run_child(name, servers, chosen.records))
-                latest = results[name][-1]
-                print(
-                    f"round {number + 1} {name}: {latest.cpu_s / latest.records * 1e6:.2f} us CPU per record, "
-                    f"{latest.wall_s:.2f} s",
-                    file=sys.stderr,
-                )
-    print(f"\n{chosen.records} records of {len(VALUE)} bytes, medians of {chosen.rounds} interleaved rounds.\n")
-    print("| client | CPU per record | wall time | records per second |")
-    print("| --- | ---: | ---: | ---: |")
-    for name, rounds in results.items():
-        cpu = statistics.median(each.cpu_s / each.records for each in rounds) * 1e6
-        wall = statistics.median(each.wall_s for each in rounds)
-        print(f"| {CLIENTS[name][0]} | {cpu:.2f} us | {wall:.2f} s | {chosen.records / wall:,.0f} |")
-
-
 if __name__ == "__main__":
-    main()
+    turns.main(
+        turns.Benchmark(
+            module="benchmarks.producer",
+            doc=__doc__,
+            clients=CLIENTS,
+            records=200_000,
+            value_bytes=len(VALUE),
+            broker_config={"num.partitions": "3", "log.retention.bytes": "200000000"},
+            run=lambda name, servers, records: CLIENTS[name][1](servers, f"bench-{name}", records),
+        )
+    )
