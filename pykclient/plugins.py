@@ -9,9 +9,9 @@ from __future__ import annotations
 import struct
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
-from pykclient.deferred import dataclass, field
 from pykclient.errors import DeserializationError, SerializationError
 from pykclient.types import ConsumerRecord, Headers, OffsetAndMetadata, RecordMetadata, TopicPartition
 
@@ -95,7 +95,8 @@ class _Bytes:
         return data
 
 
-class StringSerde(NamedTuple):
+@dataclass(frozen=True)
+class StringSerde:
     """Text in one encoding, UTF-8 unless told otherwise. Strict both ways."""
 
     encoding: str = "utf-8"
@@ -156,7 +157,8 @@ def _loads(text: str | bytes) -> Any:
     return json.loads(text)
 
 
-class JsonSerde(NamedTuple):
+@dataclass(frozen=True)
+class JsonSerde:
     """JSON in UTF-8, compact. None is the null record (a tombstone), not the text ``null``."""
 
     dumps: Callable[[Any], str] = _dumps

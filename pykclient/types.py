@@ -6,9 +6,8 @@ Layer 0: imports nothing of the package.
 from __future__ import annotations
 
 import enum
+from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
-
-from pykclient.deferred import dataclass
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -9,13 +9,13 @@ topic that does not exist.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from pykclient.admin.results import Results
 from pykclient.client.coordinators import CoordinatorKind
 from pykclient.client.engine import Operation, now, sleep, wait
 from pykclient.client.metadata import MetadataManager
-from pykclient.deferred import dataclass, field
 from pykclient.errors import (
     Action,
     BrokerError,

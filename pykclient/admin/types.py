@@ -8,10 +8,10 @@ from __future__ import annotations
 import enum
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from pykclient.deferred import dataclass, field
 from pykclient.types import Node, OffsetAndMetadata, TopicPartition
 
 # ---- topics ----

@@ -7,11 +7,5 @@ event loop; the work is done on the client's own thread, so a handler that block
 from pykclient.aio.admin import AsyncKafkaAdminClient
 from pykclient.aio.consumer import AsyncKafkaConsumer
 from pykclient.aio.producer import AsyncKafkaProducer
-from pykclient.config import AdminConfig, ConsumerConfig, ProducerConfig
-from pykclient.config.options import option_fields
-
-# Their constructors are long, and clients are made on the loop: written here, nothing waits for it (deferred.py).
-for _table in (ProducerConfig, ConsumerConfig, AdminConfig):
-    option_fields(_table)
 
 __all__ = ["AsyncKafkaAdminClient", "AsyncKafkaConsumer", "AsyncKafkaProducer"]

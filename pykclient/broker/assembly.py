@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pykclient.broker.cluster_info import ClusterInfo
@@ -31,7 +32,6 @@ from pykclient.broker.topic_changes import GROUP_TOPIC, TRANSACTION_TOPIC, Rando
 from pykclient.broker.topics import Topics
 from pykclient.broker.transaction_shard import TransactionConfig
 from pykclient.broker.transactions import TransactionCoordinator
-from pykclient.deferred import dataclass
 from pykclient.errors import BrokerNotAvailable, ErrorCode, NotLeaderOrFollower
 from pykclient.net.completion import Completion
 from pykclient.net.transport import Endpoint

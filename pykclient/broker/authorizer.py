@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from pykclient.broker.request import Principal
-from pykclient.deferred import dataclass
 
 WILDCARD = "*"
 CLUSTER_NAME = "kafka-cluster"

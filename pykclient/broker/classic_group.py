@@ -7,9 +7,9 @@ classic_rebalance.py. Owned by the shard of the group's partition; never does I/
 from __future__ import annotations
 
 import enum
+from dataclasses import dataclass, field
 
 from pykclient.broker.consumer_protocol import PROTOCOL_TYPE, subscribed_topics
-from pykclient.deferred import dataclass, field
 from pykclient.errors import (
     BrokerError,
     CoordinatorNotAvailable,

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from pykclient.broker.classic_group import ClassicGroup, ClassicMember, ClassicState
 from pykclient.broker.coordinator import Result, ShardTimers
 from pykclient.broker.group_config import NEW_MEMBER_JOIN_TIMEOUT_MS, GroupConfig
 from pykclient.broker.group_records import group_metadata_record
-from pykclient.deferred import dataclass
 from pykclient.errors import (
     BrokerError,
     CoordinatorNotAvailable,

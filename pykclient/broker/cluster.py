@@ -14,6 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,7 +36,6 @@ from pykclient.broker.server import BrokerNode
 from pykclient.broker.storage import DirectoryStorage, MemoryStorage, Storage
 from pykclient.broker.topic_changes import Decision, TopicResult, TopicSpec
 from pykclient.config import Secret
-from pykclient.deferred import dataclass, field, replace
 from pykclient.errors import FatalError, UsageError, broker_error
 from pykclient.net.completion import Completion
 from pykclient.net.reactor import Reactor, SystemClock

@@ -9,6 +9,7 @@ directory that a crash makes unreadable: new files take their final name last.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from pykclient.broker.index import RELATIVE_OFFSET_MAX, AbortedTransaction
 from pykclient.broker.log import Log
@@ -16,7 +17,6 @@ from pykclient.broker.log_config import LONG_MAX
 from pykclient.broker.log_loader import CLEANED_SUFFIX, SWAP_SUFFIX
 from pykclient.broker.log_validation import end_marker_of
 from pykclient.broker.segment import LOG_SUFFIX, LogSegment, segment_file_name
-from pykclient.deferred import dataclass, field
 from pykclient.errors import CorruptRecordError
 from pykclient.protocol.batch_header import BatchHeader, read_header
 from pykclient.protocol.records import ConsumerRecords, decode_batch, encode_batch

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pykclient.broker.authorizer import AclBinding, AclFilter
 from pykclient.broker.config_keys import (
@@ -29,7 +30,6 @@ from pykclient.broker.image import (
 )
 from pykclient.broker.log_config import ConfigType, LogOption
 from pykclient.broker.topic_changes import Decision
-from pykclient.deferred import dataclass, replace
 from pykclient.errors import ErrorCode
 from pykclient.net.scram import ScramCredential
 

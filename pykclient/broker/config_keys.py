@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
+from dataclasses import replace
 
 from pykclient.broker.log_config import LOG_CONFIG_OPTIONS, ConfigType, LogOption
-from pykclient.deferred import replace
 from pykclient.errors import InvalidConfig
 
 INT_MAX = 2**31 - 1

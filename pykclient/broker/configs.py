@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TypeVar
 
 from pykclient.broker.config_keys import (
@@ -22,7 +22,6 @@ from pykclient.broker.config_keys import (
     split_list,
 )
 from pykclient.broker.log_config import LogOption
-from pykclient.deferred import dataclass
 from pykclient.errors import ConfigError
 
 

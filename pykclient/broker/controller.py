@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
 from pykclient.broker.config_changes import feature_defaults
@@ -17,7 +18,6 @@ from pykclient.broker.configs import BrokerConfig
 from pykclient.broker.image import NO_LEADER, Change, ControllerMoved, FeaturePut, MetadataImage, apply_changes
 from pykclient.broker.journal import Journal
 from pykclient.broker.topic_changes import Decision, Randomness, new_cluster_id
-from pykclient.deferred import dataclass, replace
 from pykclient.net.completion import Completion
 
 R = TypeVar("R")

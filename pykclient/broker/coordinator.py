@@ -30,9 +30,9 @@ from __future__ import annotations
 import enum
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from pykclient.deferred import dataclass, field
 from pykclient.errors import (
     BrokerError,
     CoordinatorLoadInProgress,

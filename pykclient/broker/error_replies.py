@@ -10,11 +10,11 @@ from __future__ import annotations
 import copy
 import typing
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from uuid import UUID
 
-from pykclient.deferred import dataclass
 from pykclient.errors import ErrorCode
 from pykclient.protocol.messages import ApiKey, api
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 from uuid import UUID
 
 from pykclient.broker.error_replies import groups_of, topics_of, transactional_ids_of
 from pykclient.broker.request import RequestContext
 from pykclient.broker.topic_changes import Randomness
-from pykclient.deferred import dataclass, field
 from pykclient.errors import ErrorCode, UsageError
 from pykclient.protocol.messages import ApiKey
 

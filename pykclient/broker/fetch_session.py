@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from pykclient.deferred import dataclass
 from pykclient.errors import FetchSessionIdNotFound, FetchSessionTopicIdError, InvalidFetchSessionEpoch
 from pykclient.protocol.messages.fetch import FetchPartition, FetchRequest, PartitionData
 

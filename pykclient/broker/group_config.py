@@ -6,8 +6,7 @@ Plain data; read by every file of the group coordinator and by the server that d
 from __future__ import annotations
 
 import enum
-
-from pykclient.deferred import dataclass
+from dataclasses import dataclass
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
 """A classic member that joined for the first time and vanished is forgotten after this long, even while its JoinGroup

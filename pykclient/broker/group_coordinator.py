@@ -10,6 +10,7 @@ blocks, never reads a clock.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pykclient.broker.authorizer import Authorizer, Operation
@@ -26,7 +27,6 @@ from pykclient.broker.kip848_group import LEAVE_EPOCH, STATIC_LEAVE_EPOCH
 from pykclient.broker.kip848_heartbeat import HeartbeatContext
 from pykclient.broker.offset_requests import OffsetRequests
 from pykclient.broker.request import RequestContext
-from pykclient.deferred import dataclass
 from pykclient.errors import (
     BrokerError,
     CoordinatorLoadInProgress,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from pykclient.broker.classic_group import ClassicGroup, ClassicMember, ClassicState
 from pykclient.broker.classic_rebalance import ClassicRebalance, JoinContext, protocols_of
@@ -37,7 +38,6 @@ from pykclient.broker.kip848_records import (
     target_epoch_record,
     target_record,
 )
-from pykclient.deferred import replace
 from pykclient.errors import (
     BrokerError,
     ErrorCode,

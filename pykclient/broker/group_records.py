@@ -8,11 +8,11 @@ a data directory can be looked at with Kafka's own tools.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from pykclient.broker.classic_group import ClassicGroup, ClassicMember, ClassicState
 from pykclient.broker.coordinator import CoordinatorRecord
-from pykclient.deferred import dataclass
 from pykclient.errors import ProtocolError
 from pykclient.protocol.messages.consumer_group_current_member_assignment_key import (
     ConsumerGroupCurrentMemberAssignmentKey,

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeAlias
 
 from pykclient.broker.authorizer import AclBinding
-from pykclient.deferred import dataclass, field, replace
 from pykclient.net.scram import ScramCredential
 from pykclient.net.transport import Endpoint
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from pykclient.broker.consumer_protocol import PROTOCOL_TYPE
-from pykclient.deferred import dataclass, field, replace
 from pykclient.errors import (
     FencedInstanceId,
     IllegalGeneration,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import Protocol
 from uuid import UUID
 
@@ -40,7 +41,6 @@ from pykclient.broker.kip848_records import (
 from pykclient.broker.reconciliation import reconcile
 from pykclient.broker.target_assignment import ASSIGNORS, Subscriber
 from pykclient.broker.topic_regex import TopicRegex, matching_topics
-from pykclient.deferred import dataclass, replace
 from pykclient.errors import FencedMemberEpoch, GroupMaxSizeReached, UnreleasedInstanceId
 from pykclient.protocol.messages.consumer_group_heartbeat import (
     Assignment,

@@ -8,6 +8,7 @@ copy, so that nothing has happened if the records can't be written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +22,6 @@ from pykclient.broker.kip848_group import (
     Partition,
     ResolvedRegex,
 )
-from pykclient.deferred import replace
 from pykclient.protocol.messages.consumer_group_current_member_assignment_key import (
     ConsumerGroupCurrentMemberAssignmentKey,
 )

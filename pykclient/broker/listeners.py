@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pykclient.deferred import dataclass, field
 from pykclient.errors import ConfigError
 from pykclient.net.transport import Endpoint
 

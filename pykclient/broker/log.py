@@ -12,6 +12,7 @@ import enum
 import logging
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from pykclient.broker.index import AbortedTransaction
@@ -34,7 +35,6 @@ from pykclient.broker.log_validation import (
 from pykclient.broker.producer_state import AppendOrigin
 from pykclient.broker.segment import SNAPSHOT_SUFFIX, FoundRecord, LogSegment, segment_file_name
 from pykclient.broker.storage import Storage
-from pykclient.deferred import dataclass
 from pykclient.errors import CorruptMessage, CorruptRecordError, InvalidRecord, KafkaStorageError, OffsetOutOfRange
 from pykclient.protocol.batch_header import BatchHeader, check_batch, iter_batches
 from pykclient.protocol.buffers import Buffer

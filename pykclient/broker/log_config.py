@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from pykclient.deferred import dataclass
 from pykclient.errors import InvalidConfig
 from pykclient.protocol.compression import CompressionType
 from pykclient.types import TimestampType

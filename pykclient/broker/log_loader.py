@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
+from dataclasses import dataclass
 
 from pykclient.broker.index import RELATIVE_OFFSET_MAX, AbortedTransaction
 from pykclient.broker.leader_epochs import LeaderEpochs
@@ -18,7 +19,6 @@ from pykclient.broker.log_validation import end_marker_of
 from pykclient.broker.producer_state import CompletedTransaction, ProducerStates
 from pykclient.broker.segment import LOG_SUFFIX, SNAPSHOT_SUFFIX, LogSegment, segment_file_name
 from pykclient.broker.storage import Storage
-from pykclient.deferred import dataclass
 from pykclient.errors import CorruptRecordError
 from pykclient.protocol.batch_header import BatchHeader
 from pykclient.protocol.buffers import Buffer

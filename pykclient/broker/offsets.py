@@ -9,6 +9,7 @@ Runs on the node's thread; never reads a clock.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
@@ -20,7 +21,6 @@ from pykclient.broker.group_records import (
     record,
 )
 from pykclient.broker.group_topics import ZERO_UUID
-from pykclient.deferred import dataclass
 from pykclient.errors import ErrorCode
 from pykclient.protocol.messages.offset_commit import (
     OffsetCommitRequest,

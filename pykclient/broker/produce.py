@@ -8,6 +8,7 @@ alone: the batch's own attributes decide what rights and which checks it needs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from pykclient.broker.authorizer import Operation, ResourceType
@@ -17,7 +18,6 @@ from pykclient.broker.partition import Partition, error_code_of
 from pykclient.broker.producer_state import AppendOrigin
 from pykclient.broker.purgatory import DelayedOperation, Purgatory
 from pykclient.broker.request import RequestContext
-from pykclient.deferred import dataclass
 from pykclient.errors import (
     BrokerError,
     CorruptMessage,

@@ -14,9 +14,9 @@ import enum
 import struct
 import zlib
 from collections import deque
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pykclient.deferred import dataclass, field
 from pykclient.errors import (
     CorruptRecordError,
     InvalidProducerEpoch,

@@ -8,9 +8,9 @@ connection is not read until then). Owned by the node's thread; never reads a cl
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pykclient.broker.image import QuotaEntity
-from pykclient.deferred import dataclass
 
 PRODUCE = "producer_byte_rate"
 CONSUME = "consumer_byte_rate"

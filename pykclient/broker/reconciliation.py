@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from uuid import UUID
 
 from pykclient.broker.kip848_group import NO_PARTITIONS, ConsumerMember, MemberState, Partition
-from pykclient.deferred import replace
 from pykclient.errors import FencedMemberEpoch
 
 

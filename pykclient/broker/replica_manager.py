@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from pykclient.broker import checkpoints
@@ -32,7 +33,6 @@ from pykclient.broker.request import RequestContext
 from pykclient.broker.storage import Storage
 from pykclient.broker.timing_wheel import TimingWheel
 from pykclient.broker.topic_changes import topic_name_problem
-from pykclient.deferred import dataclass
 from pykclient.errors import (
     BrokerError,
     InvalidTopicException,

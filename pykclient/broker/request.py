@@ -8,9 +8,9 @@ yet returns a Completion.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from pykclient.deferred import dataclass
 from pykclient.net.completion import Completion
 from pykclient.net.transport import Endpoint
 

@@ -9,10 +9,10 @@ of partitions, so that joins by key line up.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from uuid import UUID
 
 from pykclient.broker.kip848_group import Partition
-from pykclient.deferred import dataclass
 
 
 @dataclass(frozen=True, slots=True)

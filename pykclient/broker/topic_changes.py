@@ -12,6 +12,7 @@ import re
 import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeVar
 
 from pykclient.broker.config_keys import TOPIC_KEYS
@@ -29,7 +30,6 @@ from pykclient.broker.image import (
     TopicPut,
     TopicRemoved,
 )
-from pykclient.deferred import dataclass, field, replace
 from pykclient.errors import ErrorCode
 
 R = TypeVar("R")

@@ -11,9 +11,9 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
-from pykclient.deferred import dataclass, field
 from pykclient.errors import InvalidRegularExpression
 
 if sys.version_info >= (3, 11):

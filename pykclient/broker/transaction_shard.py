@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pykclient.broker import transaction_state as machine
@@ -24,7 +25,6 @@ from pykclient.broker.transaction_state import (
     Transaction,
     TransactionState,
 )
-from pykclient.deferred import dataclass, replace
 from pykclient.errors import (
     ConcurrentTransactions,
     CoordinatorNotAvailable,

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from pykclient.deferred import dataclass, replace
 from pykclient.errors import (
     ConcurrentTransactions,
     ErrorCode,

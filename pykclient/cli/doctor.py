@@ -11,6 +11,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from pykclient.admin.client import KafkaAdminClient
 from pykclient.admin.types import ClusterDescription
@@ -19,7 +20,6 @@ from pykclient.cli.screen import print_json
 from pykclient.cli.usage import Usage, counted
 from pykclient.client.tls_options import tls_context
 from pykclient.config import AdminConfig, HostPort, read_options
-from pykclient.deferred import dataclass
 from pykclient.errors import (
     AuthenticationError,
     AuthorizationError,

@@ -10,6 +10,7 @@ import argparse
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from pykclient.admin.types import NewTopic
@@ -19,7 +20,6 @@ from pykclient.cli.peers import PEERS, Ours, Peer, wait_until
 from pykclient.cli.screen import Progress, print_json, table
 from pykclient.cli.usage import Usage
 from pykclient.config import CommonConfig
-from pykclient.deferred import dataclass, field
 from pykclient.errors import KafkaTimeoutError, TopicAlreadyExists
 from pykclient.types import TopicPartition
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import html
 import itertools
 from collections.abc import Sequence
-
-from pykclient.deferred import dataclass, field
+from dataclasses import dataclass, field
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 WIDTH = 40

@@ -10,10 +10,10 @@ import binascii
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from pykclient.cli.usage import Usage, shown_time, unescape
-from pykclient.deferred import dataclass, field
 from pykclient.types import ConsumerRecord, Headers
 
 _FIELD = re.compile(r"\{(\w*)\}")

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
 
 from pykclient.client.engine import Engine
 from pykclient.client.metadata import MetadataManager, MetadataSettings
 from pykclient.config import CommonConfig, ConsumerConfig, ProducerConfig
-from pykclient.deferred import dataclass, replace
 from pykclient.net.connection import Security
 from pykclient.net.network_client import NetworkClient, NetworkSettings
 from pykclient.net.reactor import Reactor, SystemClock

@@ -7,10 +7,10 @@ here. A leader epoch never goes back while the topic is the same; what a broker 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from uuid import UUID
 
-from pykclient.deferred import dataclass, field, replace
 from pykclient.errors import (
     Action,
     BrokerError,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,6 @@ from pykclient.client.cluster import (
     with_hints,
 )
 from pykclient.client.engine import Poll
-from pykclient.deferred import dataclass, field, replace
 from pykclient.errors import (
     BrokerError,
     KafkaError,

@@ -7,10 +7,10 @@ is closed, and what it waited for is abandoned; nothing here waits, and nothing 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from pykclient.deferred import dataclass
 from pykclient.errors import KafkaTimeoutError
 from pykclient.net.completion import Completion
 from pykclient.net.network_client import NetworkClient, Request

@@ -7,14 +7,12 @@ never show the value of a secret.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from pykclient.deferred import field
 from pykclient.errors import ConfigError
-
-if TYPE_CHECKING:
-    from dataclasses import Field
 
 C = TypeVar("C")
 MASK = "****"
@@ -57,7 +55,8 @@ class Invalid(Exception):
     """A parser's complaint about one value; the sentence follows the option's name. Never leaves this package."""
 
 
-class Option(NamedTuple):
+@dataclass(frozen=True)
+class Option:
     """Everything about one option but its name."""
 
     parse: Callable[[Any], Any]
@@ -69,12 +68,8 @@ class Option(NamedTuple):
     """Not an option of the Java client."""
 
 
-REQUIRED = object()
-"""In place of a default."""
-
-
 def option(
-    default: Any = REQUIRED,
+    default: Any = dataclasses.MISSING,
     *,
     parse: Callable[[Any], Any],
     doc: str,
@@ -85,7 +80,7 @@ def option(
 ) -> Any:
     """A field of an option table."""
     metadata = {"option": Option(parse, kind, doc, limits, secret, ours)}
-    return field(metadata=metadata) if default is REQUIRED else field(default=default, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 def integer(
@@ -200,11 +195,13 @@ def nearest(name: str, names: Any) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def option_fields(table: type) -> dict[str, tuple[Field[Any], Option]]:
+def option_fields(table: type) -> dict[str, tuple[dataclasses.Field[Any], Option]]:
     """The options of a table by their Python name, in the order they are written."""
-    from dataclasses import fields
-
-    return {each.name: (each, each.metadata["option"]) for each in fields(table) if "option" in each.metadata}
+    return {
+        field.name: (field, field.metadata["option"])
+        for field in dataclasses.fields(table)
+        if "option" in field.metadata
+    }
 
 
 def load(
@@ -219,8 +216,6 @@ def load(
 
     ``resolve(values, given_names)`` sees all values, may adjust those that follow from others, and returns conflicts.
     """
-    from dataclasses import MISSING
-
     known = option_fields(table)
     problems: list[str] = []
     values: dict[str, Any] = {}
@@ -238,11 +233,11 @@ def load(
         else:
             seen.add(name)
             _parse_into(values, name, known, value, problems)
-    for name, (described, _) in known.items():
-        required = described.default is MISSING
+    for name, (field, _) in known.items():
+        required = field.default is dataclasses.MISSING
         if required and name not in seen:
             problems.append(f"{name} is required")
-        values.setdefault(name, None if required else described.default)
+        values.setdefault(name, None if required else field.default)
     # Values that did not parse have been replaced by defaults here, so that conflicts between the others still show.
     problems.extend(resolve(values, frozenset(seen)))
     if problems:
@@ -253,13 +248,13 @@ def load(
 def _parse_into(
     values: dict[str, Any],
     name: str,
-    known: Mapping[str, tuple[Field[Any], Option]],
+    known: Mapping[str, tuple[dataclasses.Field[Any], Option]],
     value: Any,
     problems: list[str],
 ) -> None:
-    described, description = known[name]
+    field, description = known[name]
     # None means "not set" where that is the default; elsewhere it is most likely a missing variable.
-    if value is None and described.default is None:
+    if value is None and field.default is None:
         values[name] = None
         return
     if isinstance(value, str) and "${" in value and not description.secret:
@@ -279,8 +274,8 @@ def _nearest_option(key: str, known: Mapping[str, Any]) -> str:
 def show(config: Any) -> str:
     """What was changed from the defaults, secrets masked; for ``repr``."""
     parts = []
-    for name, (described, description) in option_fields(type(config)).items():
+    for name, (field, description) in option_fields(type(config)).items():
         value = getattr(config, name)
-        if value != described.default:
+        if value != field.default:
             parts.append(f"{name}={MASK if description.secret else repr(value)}")
     return f"{type(config).__name__}({', '.join(parts)})"

@@ -4,11 +4,14 @@ One line of truth per option; a default is written nowhere else. The configurati
 between threads. Times are whole milliseconds here, at the edge; inside they are seconds. ``ours``: not in Java.
 """
 
+# ruff: noqa: RUF009 - the calls make dataclass fields; they are not defaults shared between instances.
+
 from __future__ import annotations
 
 import logging
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pykclient.config.options import (
@@ -27,7 +30,6 @@ from pykclient.config.options import (
 from pykclient.config.options import text as text_option
 from pykclient.config.refused import ALIASES, REFUSED
 from pykclient.config.security import SASL_MECHANISMS, HostPort, parse_bootstrap_servers, resolve_security
-from pykclient.deferred import dataclass
 from pykclient.errors import ConfigError
 from pykclient.plugins import SERDE_NAMES, Deserializer, Serializer, serde_by_name
 

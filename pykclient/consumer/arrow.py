@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from pykclient.config import ConsumerConfig
 from pykclient.consumer.fetched import FetchedPart
 from pykclient.consumer.fetcher import FetchBuffer, FetchSettings
 from pykclient.consumer.subscription import PartitionState, Position
-from pykclient.deferred import dataclass, field
 from pykclient.errors import KafkaError, UsageError
 from pykclient.protocol import arrow
 from pykclient.protocol.columns import Columns, HeaderColumns

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pykclient.client.cluster import Cluster
@@ -25,7 +26,6 @@ from pykclient.consumer.consumer_protocol import (
 )
 from pykclient.consumer.group_members import NO_GENERATION, Member, RebalanceProtocol
 from pykclient.consumer.membership import GroupContext
-from pykclient.deferred import dataclass, field
 from pykclient.errors import InconsistentGroupProtocol, KafkaError, MemberIdRequired, ProtocolError, broker_error
 from pykclient.net.client_request import Channel, Request
 from pykclient.protocol.messages.join_group import (

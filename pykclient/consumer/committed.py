@@ -7,6 +7,7 @@ names the partition. Must never commit for a group whose member this consumer is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -14,7 +15,6 @@ from pykclient.client.coordinators import CoordinatorKind, Coordinators
 from pykclient.client.engine import Operation, call, now, sleep
 from pykclient.client.metadata import MetadataManager
 from pykclient.consumer.subscription import Subscription, SubscriptionKind
-from pykclient.deferred import dataclass
 from pykclient.errors import (
     Action,
     BrokerError,

@@ -8,9 +8,9 @@ newer version adds is not read, and what cannot be read at all is a ProtocolErro
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from pykclient.consumer.group_members import NO_GENERATION, Member
-from pykclient.deferred import dataclass
 from pykclient.errors import ProtocolError
 from pykclient.protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
 from pykclient.protocol.messages.consumer_protocol_assignment import TopicPartition as AssignedTopic

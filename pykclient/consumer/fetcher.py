@@ -11,13 +11,13 @@ import logging
 import math
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from pykclient.client.engine import Poll
 from pykclient.client.metadata import LeaderHint, MetadataManager
 from pykclient.consumer.fetch_session import FetchSession, Wanted, as_of, forgotten_topics, named_topics
 from pykclient.consumer.fetched import PIECE_RECORDS, Aborted, Decoded, FetchedPart, Frame, Usage
 from pykclient.consumer.subscription import PartitionState, Phase, Position, Subscription
-from pykclient.deferred import dataclass
 from pykclient.errors import (
     Action,
     BrokerError,

@@ -8,9 +8,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from pykclient.deferred import dataclass
 from pykclient.types import TopicPartition
 
 Racks: TypeAlias = Sequence[AbstractSet[str]]

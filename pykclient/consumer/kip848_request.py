@@ -7,9 +7,9 @@ have heard us, so the next heartbeat says everything again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from uuid import UUID
 
-from pykclient.deferred import dataclass
 from pykclient.protocol.messages.consumer_group_heartbeat import (
     Assignment,
     ConsumerGroupHeartbeatRequest,

@@ -8,6 +8,7 @@ inside ``poll``; everything else, heartbeats first of all, goes on without it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pykclient.client.coordinators import Coordinators
@@ -16,7 +17,6 @@ from pykclient.client.metadata import MetadataManager
 from pykclient.config import ConsumerConfig
 from pykclient.consumer.metrics import ConsumerCounts
 from pykclient.consumer.subscription import Subscription
-from pykclient.deferred import dataclass, field
 from pykclient.errors import MaxPollExceeded
 from pykclient.net.network_client import NetworkClient
 from pykclient.plugins import RebalanceListener

@@ -7,8 +7,7 @@ Written by the thread that owns the event; read by any (ints and floats, so a re
 from __future__ import annotations
 
 import math
-
-from pykclient.deferred import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
 from pykclient.client.coordinators import Coordinators
 from pykclient.client.engine import Operation, Poll, call, sleep
@@ -24,7 +25,6 @@ from pykclient.consumer.subscription import (
     Position,
     ResetStrategy,
 )
-from pykclient.deferred import dataclass
 from pykclient.errors import (
     BrokerError,
     KafkaConnectionError,

@@ -16,10 +16,10 @@ import logging
 import threading
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pykclient.deferred import dataclass, field
 from pykclient.errors import DeserializationError, KafkaError, UsageError
 from pykclient.net.transport import Clock
 from pykclient.plugins import RebalanceListener

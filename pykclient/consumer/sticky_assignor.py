@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from pykclient.consumer.group_members import NO_GENERATION, Assignment, Member, RebalanceProtocol, Topics
 from pykclient.consumer.sticky_even import assign_even
 from pykclient.consumer.sticky_general import assign_general
-from pykclient.deferred import dataclass
 from pykclient.types import TopicPartition
 
 

@@ -11,10 +11,10 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pykclient.consumer.fetched import FetchedPart
-from pykclient.deferred import dataclass, field
 from pykclient.errors import IllegalStateError
 from pykclient.types import OffsetAndMetadata, TopicPartition
 

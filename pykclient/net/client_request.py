@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from pykclient.deferred import dataclass, field
 from pykclient.errors import UnsupportedVersionError
 from pykclient.net.completion import Completion
 from pykclient.protocol.messages import ApiKey, api

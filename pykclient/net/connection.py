@@ -12,10 +12,10 @@ import enum
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pykclient import __version__
-from pykclient.deferred import dataclass, field
 from pykclient.errors import (
     AuthenticationError,
     ErrorCode,

@@ -8,9 +8,9 @@ from __future__ import annotations
 import enum
 import math
 from collections import deque
+from dataclasses import dataclass, field
 from typing import Any
 
-from pykclient.deferred import dataclass, field
 from pykclient.net.client_request import Channel, Request
 from pykclient.net.connection import UNPROVEN_BYTES_MAX, ClientConnection, ConnectionSettings, Random, Security
 from pykclient.net.transport import Endpoint

@@ -12,9 +12,9 @@ import hmac
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from pykclient.deferred import dataclass
 from pykclient.errors import AuthenticationError, ConfigError, SaslAuthenticationFailed
 from pykclient.plugins import Token
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import base64
 import hmac
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pykclient.config import CommonConfig, Secret
-from pykclient.deferred import dataclass, field
 from pykclient.errors import AuthenticationError, ConfigError, SaslAuthenticationFailed, UnsupportedSaslMechanism
 from pykclient.net.oauthbearer import OAuthBearerClient, OAuthBearerServer, TokenVerifier
 from pykclient.net.scram import HASHES, ScramClient, ScramCredential, ScramServer

@@ -13,10 +13,10 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from pykclient.config import Secret
-from pykclient.deferred import dataclass, field
 from pykclient.errors import AuthenticationError, ConfigError, SaslAuthenticationFailed
 
 HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}

@@ -10,9 +10,9 @@ The client's side is connection.py.
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field
 from typing import Any
 
-from pykclient.deferred import dataclass, field
 from pykclient.errors import ProtocolError
 from pykclient.net.transport import Buffer
 from pykclient.protocol.messages import ApiKey, api

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import ssl
+from dataclasses import dataclass, field
 
-from pykclient.deferred import dataclass, field
 from pykclient.errors import ConfigError, KafkaConnectionError
 from pykclient.net.failures import (
     CertificateExpired,

@@ -8,9 +8,8 @@ does I/O.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
-
-from pykclient.deferred import dataclass
 
 if TYPE_CHECKING:
     from ssl import SSLContext

@@ -7,10 +7,10 @@ row whose table was refused: types, partitions and sizes of a record batch are c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pykclient.config import ProducerConfig
-from pykclient.deferred import dataclass
 from pykclient.errors import KafkaError, KafkaTimeoutError, RecordTooLarge, UsageError
 from pykclient.producer.accumulator import RecordAccumulator
 from pykclient.producer.batch import ProducerBatch

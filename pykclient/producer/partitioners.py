@@ -10,10 +10,10 @@ from __future__ import annotations
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Protocol
 
-from pykclient.deferred import dataclass
 from pykclient.protocol.murmur2 import murmur2, to_positive
 
 

@@ -7,9 +7,10 @@ new producer with the same transactional id aborts it too; committing then raise
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pykclient.client.coordinators import CoordinatorKind, Coordinators
 from pykclient.client.engine import Operation, call, sleep
-from pykclient.deferred import dataclass
 from pykclient.errors import Action, KafkaConnectionError, KafkaError, KafkaTimeoutError, error_for_code
 from pykclient.net.client_request import Request
 from pykclient.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse

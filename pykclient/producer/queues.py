@@ -4,9 +4,9 @@ lock guards it."""
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from pykclient.deferred import dataclass, field
 from pykclient.producer.batch import ProducerBatch
 from pykclient.producer.partitioners import Partitions, StickyPartition
 from pykclient.types import TopicPartition

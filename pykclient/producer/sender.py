@@ -10,11 +10,11 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from pykclient.client.engine import Poll
 from pykclient.client.metadata import Cluster, LeaderHint, MetadataManager
-from pykclient.deferred import dataclass
 from pykclient.errors import (
     Action,
     AuthenticationError,

@@ -10,9 +10,9 @@ sequence 0) can close.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pykclient.deferred import dataclass, field
 from pykclient.producer.batch import NO_SEQUENCE, ProducerBatch
 from pykclient.types import TopicPartition
 

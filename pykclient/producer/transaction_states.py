@@ -6,8 +6,7 @@ Pure data. ``TransactionManager._to`` is the only place that changes a state, an
 from __future__ import annotations
 
 import enum
-
-from pykclient.deferred import dataclass
+from dataclasses import dataclass
 
 
 class Txn(enum.Enum):

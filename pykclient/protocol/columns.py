@@ -9,9 +9,9 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pykclient.deferred import dataclass, field
 from pykclient.errors import UsageError
 from pykclient.protocol import accel
 from pykclient.protocol.batch_header import BatchHeader, check_batch

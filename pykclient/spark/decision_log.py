@@ -11,12 +11,12 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from pykclient.admin.client import KafkaAdminClient
 from pykclient.admin.types import ConfigResource, NewTopic, TransactionDescription
 from pykclient.config import AdminConfig, ConsumerConfig, ProducerConfig
-from pykclient.deferred import dataclass
 from pykclient.errors import (
     AuthorizationError,
     ExactlyOnceError,

@@ -12,11 +12,11 @@ import logging
 import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pykclient.admin.types import TransactionDescription
 from pykclient.config import ProducerConfig
-from pykclient.deferred import dataclass, field, replace
 from pykclient.errors import (
     ExactlyOnceError,
     InvalidProducerEpoch,

@@ -9,10 +9,10 @@ from __future__ import annotations
 import heapq
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from pykclient.deferred import dataclass
 from pykclient.errors import UsageError
 from pykclient.types import TopicPartition
 

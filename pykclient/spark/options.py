@@ -8,11 +8,11 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pykclient.config import ConsumerConfig, ProducerConfig
 from pykclient.config.options import nearest
-from pykclient.deferred import dataclass
 from pykclient.errors import UsageError
 from pykclient.spark.offsets import EARLIEST, LATEST, Offsets, from_json, partitions_from_json
 from pykclient.types import TopicPartition

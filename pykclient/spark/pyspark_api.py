@@ -8,9 +8,9 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from pykclient.deferred import dataclass
 from pykclient.errors import UsageError
 
 try:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from pykclient.deferred import dataclass
 from pykclient.errors import UsageError
 from pykclient.producer.arrow import SentRows
 from pykclient.protocol import arrow

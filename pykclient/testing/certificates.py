@@ -8,9 +8,9 @@ from __future__ import annotations
 import shutil
 import ssl
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
-from pykclient.deferred import dataclass
 from pykclient.errors import UsageError
 from pykclient.net.tls import TlsSettings, client_context, server_context
 

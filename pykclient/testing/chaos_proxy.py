@@ -18,9 +18,9 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pykclient.deferred import dataclass, field
 from pykclient.protocol.messages import ApiKey
 from pykclient.protocol.messages.fetch import FetchResponse
 from pykclient.protocol.wire import decode_response_header

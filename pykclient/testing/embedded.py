@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +22,6 @@ from pykclient.broker.faults import Faults
 from pykclient.broker.image import TopicImage
 from pykclient.broker.listeners import ListenerSpec, parse_listener
 from pykclient.broker.topic_changes import GROUP_TOPIC, TRANSACTION_TOPIC, TopicSpec, internal_topic
-from pykclient.deferred import dataclass
 from pykclient.errors import UsageError
 from pykclient.testing.clock import frozen_clock, running_clock
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 PACKAGE = "pykclient"
 
 LAYERS = (
-    "deferred errors types plugins config",
+    "errors types plugins config",
     "protocol",
     "net",
     "client",

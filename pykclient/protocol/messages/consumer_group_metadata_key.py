@@ -6,9 +6,9 @@ python -m pykclient.protocol.specs.generate
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
-from pykclient.deferred import dataclass
 from pykclient.protocol.primitives import (
     Buffer,
     encode_string,

@@ -6,11 +6,11 @@ python -m pykclient.protocol.specs.generate
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from pykclient.deferred import dataclass
 from pykclient.protocol.primitives import (
     Buffer,
     ZERO_UUID,

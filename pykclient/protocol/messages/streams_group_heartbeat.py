@@ -6,10 +6,10 @@ python -m pykclient.protocol.specs.generate
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from pykclient.deferred import dataclass
 from pykclient.protocol.primitives import (
     Buffer,
     encode_compact_nullable_string,

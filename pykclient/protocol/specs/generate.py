@@ -53,13 +53,14 @@ def message_module(specs: list[Spec]) -> str:
         "from __future__ import annotations",
         "",
     ]
+    lines.append("from dataclasses import dataclass")
     if emitter.codes:
         lines.append("from struct import Struct")
     if "ClassVar" in emitter.uses:
         lines.append("from typing import ClassVar")
     if "UUID" in text.replace("ZERO_UUID", ""):
         lines.append("from uuid import UUID")
-    lines += ["", "from pykclient.deferred import dataclass"]
+    lines.append("")
     for module in (primitives, structs):
         names = sorted(name for name in emitter.helpers if hasattr(module, name) and _is_own(module, name))
         if names:
