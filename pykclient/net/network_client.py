@@ -53,7 +53,8 @@ class NetworkClient:
         self._idle_check_at = math.inf
         self._closed_by: BaseException | None = None
         self.on_failure: Callable[[], None] = lambda: None
-        """Called when a connection failed or could not be made: the broker may live elsewhere now."""
+        """Called when a connection failed or could not be made, or when a broker is not known: it may live elsewhere
+        now."""
 
     # ---- nodes ----
 
@@ -183,6 +184,7 @@ class NetworkClient:
         request.deadline = now + timeout_s
         request.completion.on_withdraw = lambda: self.cancel(request)
         if request.node_id is not None and request.node_id not in self._nodes:
+            self.on_failure()  # others name it, so it may have come since we last asked who there is
             self._fail(request, KafkaConnectionError(f"node {request.node_id} is not known in this cluster"))
         else:
             self._requeue(request)

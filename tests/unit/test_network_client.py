@@ -276,11 +276,14 @@ def test_refused_connection_fails_requests_to_that_node_at_once() -> None:
     assert world.network.available_at(0, world.clock.time) > world.clock.time
 
 
-def test_unknown_node_fails_at_once() -> None:
+def test_unknown_node_fails_at_once_and_who_there_is_is_asked_again() -> None:
     world = World()
+    asked: list[bool] = []
+    world.network.on_failure = lambda: asked.append(True)
     request = world.send(node_id=99)
     assert isinstance(request.completion.error, KafkaConnectionError)
     assert request.completion.error.retriable
+    assert asked == [True]
 
 
 def test_any_node_means_another_when_one_cannot_be_reached() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pykclient import KafkaAdminClient, TopicPartition
+from pykclient import KafkaAdminClient, KafkaProducer, TopicPartition
 from pykclient.admin import NewTopic
 from pykclient.errors import (
     AuthenticationError,
@@ -46,6 +46,19 @@ def test_calls_follow_a_coordinator_and_a_leader_that_move(cluster: EmbeddedClus
         described = admin.describe_groups("movers")["movers"]
         assert described.coordinator is not None
         assert described.coordinator.id == node
+
+
+def test_a_coordinator_that_was_away_when_the_client_began_is_found() -> None:
+    """Its broker is not among those that the client knows, and nothing else makes it ask who there is."""
+    with EmbeddedCluster(2, topics={"t": 1}) as cluster:
+        cluster.move_coordinator(2, transactional_id="writer")
+        with KafkaProducer(bootstrap_servers=cluster.bootstrap_servers, transactional_id="writer") as producer:
+            producer.init_transactions()
+        cluster.stop(2)
+        with KafkaAdminClient(bootstrap_servers=cluster.bootstrap_servers) as admin:
+            assert [broker.id for broker in admin.describe_cluster().brokers] == [1]
+            cluster.start_node(2)
+            assert admin.describe_transactions("writer", timeout=20)["writer"].state == "Empty"
 
 
 def test_errors_that_pass_are_not_seen(cluster: EmbeddedCluster, admin: KafkaAdminClient) -> None:
