@@ -85,7 +85,10 @@ def write_task(job: Job, packed: bytes, slot: int, attempt: int = 0) -> bytes:
         pa.RecordBatch.from_arrays([pa.array(part, pa.binary())], names=["value"])
         for part in (mine[: len(mine) // 2], mine[len(mine) // 2 :])
     ]
-    return pickle.dumps(pickle.loads(packed).write(iter(parts)))
+    try:
+        return pickle.dumps(pickle.loads(packed).write(iter(parts)))
+    finally:
+        TaskContext._taskContext = None  # a process that has one takes itself for a worker, and starts no Spark
 
 
 def plan_batch(job: Job) -> bytes:
