@@ -210,8 +210,10 @@ def test_a_transaction_that_is_still_ending_is_asked_for_again_soon(
 ) -> None:
     """A matter of milliseconds, unlike the errors that retry.backoff.ms is for."""
     rule = cluster.faults.error("InitProducerId", "CONCURRENT_TRANSACTIONS", count=2)
+    producer = make(init=False, retry_backoff_ms=20_000, retry_backoff_max_ms=20_000)
+    producer.partitions_for(topic)  # it knows the brokers, so that nothing else is worth a back-off
     began = time.monotonic()
-    producer = make(retry_backoff_ms=20_000, retry_backoff_max_ms=20_000)
+    producer.init_transactions(15)
     with producer.transaction():
         producer.send(topic, b"soon")
     assert rule.hits == 2
