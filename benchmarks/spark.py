@@ -42,6 +42,7 @@ README = pathlib.Path(__file__).with_name("README.md")
 BEGIN, END = "<!-- spark: begin -->", "<!-- spark: end -->"
 STREAM_ROWS = 100_000
 """Rows per micro-batch where the sinks are compared."""
+STREAM_BATCHES = 20
 
 Runs = dict[str, list[tuple[float, float]]]
 Once = Callable[[], None]
@@ -274,9 +275,10 @@ def main() -> None:
             print(sections[-1], flush=True)
             cached.unpersist()
         size = min(STREAM_ROWS, arguments.rows[-1] // 5)
+        fill(servers, "stream", size * STREAM_BATCHES)
         sections.append(
             f"Streams of {size:,} rows per micro-batch:\n\n"
-            + stream_table(spark, servers, f"bench-{arguments.rows[-1]}", size, arguments.rows[-1] // size, 1)
+            + stream_table(spark, servers, "stream", size, STREAM_BATCHES, 3)
         )
         print(sections[-1], flush=True)
         fill(servers, "tiny", 100 * arguments.batches)
