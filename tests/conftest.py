@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import signal
 from collections.abc import Iterator
 from typing import cast
 
 import pytest
 
+import pykclient
 from pykclient.protocol import accel, pure_twin
 
 ACCEL_MODE = os.environ.get("PYKCLIENT_ACCEL", "auto") or "auto"
@@ -22,6 +25,17 @@ def pytest_configure() -> None:
     # A shell starts what runs in its background with Ctrl-C ignored, and children inherit that: several tests send it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    _load_everything()
+
+
+def _load_everything() -> None:
+    """What clients load at first use would be parsed by pytest in their threads, several at a time, and CPython 3.11
+    then fails now and then: "AST constructor recursion depth mismatch"."""
+    for package in ("admin", "aio", "broker", "client", "consumer", "net", "producer", "protocol"):
+        path = [os.path.join(os.path.dirname(pykclient.__file__), package)]
+        for module in pkgutil.walk_packages(path, f"pykclient.{package}."):
+            if module.name.rpartition(".")[2] not in ("_accel", "kerberos") and ".specs" not in module.name:
+                importlib.import_module(module.name)
 
 
 def pytest_report_header() -> str:
