@@ -10,6 +10,7 @@ import struct
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from pykclient.errors import DeserializationError, SerializationError
@@ -145,16 +146,20 @@ class _Uuid:
         raise DeserializationError("The bytes are not the text form of a UUID", topic=topic)
 
 
-def _dumps(value: Any) -> str:
-    import json  # by who uses it
+@cache
+def _json() -> tuple[Callable[[Any], str], Callable[[str | bytes], Any]]:
+    """How to write and how to read it, made once, for who uses it."""
+    import json
 
-    return json.dumps(value, separators=(",", ":"))
+    return json.JSONEncoder(separators=(",", ":")).encode, json.loads
+
+
+def _dumps(value: Any) -> str:
+    return _json()[0](value)
 
 
 def _loads(text: str | bytes) -> Any:
-    import json
-
-    return json.loads(text)
+    return _json()[1](text)
 
 
 @dataclass(frozen=True)

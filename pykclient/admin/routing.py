@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 from pykclient.admin.results import Results
 from pykclient.client.coordinators import CoordinatorKind
 from pykclient.client.engine import Operation, now, sleep, wait
-from pykclient.client.metadata import MetadataManager
+from pykclient.client.metadata import UNKNOWN_TOPIC_PATIENCE_S, MetadataManager
 from pykclient.errors import (
     Action,
     BrokerError,
@@ -53,8 +53,6 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 R = TypeVar("R")
 
-# A topic made a moment ago may be unknown to some brokers; after this it counts as not there.
-UNKNOWN_TOPIC_PATIENCE_S = 1.5
 CoordinatorKey = tuple[CoordinatorKind, str]
 LEADER_ERRORS: tuple[type[KafkaError], ...] = (
     NotLeaderOrFollower,

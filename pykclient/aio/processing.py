@@ -14,8 +14,18 @@ import logging
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
-from pykclient.consumer.parallel import POLL_S, Lanes, ProcessSettings, Progress, log_put_away, log_retry, tell
-from pykclient.errors import DeserializationError, KafkaError, UsageError
+from pykclient.consumer.parallel import (
+    POLL_S,
+    Lanes,
+    ProcessSettings,
+    Progress,
+    hold_back,
+    log_put_away,
+    log_retry,
+    step_back,
+    tell,
+)
+from pykclient.errors import DeserializationError, KafkaError
 from pykclient.net.transport import Clock
 from pykclient.plugins import RebalanceListener
 from pykclient.types import ConsumerRecord, TopicPartition
@@ -73,7 +83,7 @@ class AsyncProcessor:
                 self._queues[index % len(self._queues)].put_nowait(None)
             await asyncio.gather(*workers, return_exceptions=True)
             await self._commit()
-            self._step_back()
+            step_back(self._consumer, self._progress.unfinished())
         if self._failure is not None:
             raise self._failure
 
@@ -82,7 +92,7 @@ class AsyncProcessor:
         while self._failure is None and not stop():
             room = self._settings.in_flight_max - self._progress.in_hand()
             # Paused, poll returns no records but keeps this member alive and lets rebalances through.
-            self._set_paused(room <= 0)
+            hold_back(self._consumer, room <= 0)
             try:
                 polled = await self._consumer.poll(POLL_S, max(1, min(room, self._records_max)))
                 for tp, records in polled.items():
@@ -101,13 +111,6 @@ class AsyncProcessor:
         self._progress.finish(unread)
         self._consumer.seek(tp, unread.offset + 1)
 
-    def _set_paused(self, full: bool) -> None:
-        ours = self._consumer.assignment()
-        if full:
-            self._consumer.pause(ours)
-        elif self._consumer.paused():
-            self._consumer.resume(self._consumer.paused() & ours)
-
     def _begin(self, tp: TopicPartition, records: list[ConsumerRecord[Any, Any]]) -> None:
         self._progress.begin(tp, records)
         for record in records:
@@ -123,12 +126,6 @@ class AsyncProcessor:
         except KafkaError as error:
             # The group moved on, or the consumer is closed: what is not committed comes again.
             logger.warning("process(): commit failed: %s", error)
-
-    def _step_back(self) -> None:
-        """What was polled and not finished comes again, and no automatic commit may run ahead of it."""
-        for tp, offset in self._progress.unfinished().items():
-            with contextlib.suppress(UsageError):  # no longer ours, or closed
-                self._consumer.seek(tp, offset)
 
     # ---- rebalances --------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ connection waits for one. Nothing is waited for without end, so that no thread i
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
@@ -16,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from pykclient.client.crossing import Crossing
+from pykclient.config.security import gives_coroutines
 from pykclient.net.failures import ConnectTimedOut
 from pykclient.plugins import Token
 
@@ -81,7 +81,7 @@ def adapted(options: Mapping[str, Any] | None) -> dict[str, Any]:
     """The options, with a coroutine provider made callable from threads."""
     given = dict(options or {})
     for name, value in given.items():
-        if name.replace(".", "_") == OPTION and inspect.iscoroutinefunction(getattr(value, "token", None)):
+        if name.replace(".", "_") == OPTION and gives_coroutines(value):
             given[name] = LoopTokens(value)
     return given
 

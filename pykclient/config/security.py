@@ -5,6 +5,7 @@ Pure text work on the caller's thread. Must never show what a secret holds, and 
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any, NamedTuple
 
@@ -174,7 +175,7 @@ def _sasl_problems(values: dict[str, Any], given: frozenset[str]) -> list[str]:
     if any(values[name] is None for name in needed):
         problems.append(f"sasl_mechanism={mechanism} needs {' and '.join(needed)}")
     owned = {*needed, *_ALLOWED.get(mechanism, ())}
-    if _is_coroutine(values["sasl_oauth_token_provider"]):
+    if gives_coroutines(values["sasl_oauth_token_provider"]):
         problems.append(
             "sasl_oauth_token_provider: only the clients of pykclient.aio await a coroutine; give this one an ordinary "
             "method token(), which is called on a thread of its own and may block"
@@ -185,11 +186,8 @@ def _sasl_problems(values: dict[str, Any], given: frozenset[str]) -> list[str]:
     return problems
 
 
-def _is_coroutine(provider: object) -> bool:
-    if provider is None:
-        return False
-    import inspect  # large, and needed by few
-
+def gives_coroutines(provider: object) -> bool:
+    """Whether a token provider's ``token()`` has to be awaited."""
     return inspect.iscoroutinefunction(getattr(provider, "token", None))
 
 

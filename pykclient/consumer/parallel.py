@@ -15,7 +15,7 @@ import heapq
 import logging
 import threading
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
@@ -35,6 +35,30 @@ ORDERINGS = ("key", "partition", "none")
 ON_ERROR = ("raise", "retry", "dead_letter")
 POLL_S = 0.05
 Handler = Callable[[ConsumerRecord[Any, Any]], Any]
+
+
+class Steered(Protocol):
+    """What both faces have in common and ``process`` needs: none of it waits."""
+
+    def assignment(self) -> set[TopicPartition]:
+        """The partitions read now."""
+        ...
+
+    def pause(self, partitions: Iterable[TopicPartition]) -> None:
+        """Return no records of these."""
+        ...
+
+    def paused(self) -> set[TopicPartition]:
+        """The partitions that are paused."""
+        ...
+
+    def resume(self, partitions: Iterable[TopicPartition]) -> None:
+        """Undo ``pause``."""
+        ...
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        """Read on from here."""
+        ...
 
 
 class DeadLetterProducer(Protocol):
@@ -269,7 +293,9 @@ class ParallelProcessor:
             for thread in threads:
                 thread.join()
             self._commit()
-            self._step_back()
+            with self._lock:
+                unfinished = self._progress.unfinished()
+            step_back(self._consumer, unfinished)
         if self._failure is not None:
             raise self._failure
 
@@ -280,7 +306,7 @@ class ParallelProcessor:
             with self._lock:
                 room = self._settings.in_flight_max - self._progress.in_hand()
             # Paused, poll returns no records but keeps this member alive and lets rebalances through.
-            self._set_paused(room <= 0)
+            hold_back(self._consumer, room <= 0)
             try:
                 for tp, records in self._consumer.poll(POLL_S, max(1, min(room, self._records_max))).items():
                     self._begin(tp, records)
@@ -300,13 +326,6 @@ class ParallelProcessor:
             self._progress.finish(unread)
         self._consumer.seek(tp, unread.offset + 1)
 
-    def _set_paused(self, full: bool) -> None:
-        ours = self._consumer.assignment()
-        if full:
-            self._consumer.pause(ours)
-        elif self._consumer.paused():
-            self._consumer.resume(self._consumer.paused() & ours)
-
     def _begin(self, tp: TopicPartition, records: list[ConsumerRecord[Any, Any]]) -> None:
         with self._lock:
             self._progress.begin(tp, records)
@@ -325,14 +344,6 @@ class ParallelProcessor:
         except KafkaError as error:
             # The group moved on: what is not committed comes again, to us or to the next owner.
             logger.warning("process(): commit failed: %s", error)
-
-    def _step_back(self) -> None:
-        """What was polled and not finished comes again, and no automatic commit may run ahead of it."""
-        with self._lock:
-            unfinished = self._progress.unfinished()
-        for tp, offset in unfinished.items():
-            with contextlib.suppress(UsageError):  # no longer ours, or closed
-                self._consumer.seek(tp, offset)
 
     # ---- rebalances --------------------------------------------------------------------------------------------------
 
@@ -406,6 +417,22 @@ class ParallelProcessor:
         topic, headers = self._settings.dead_letter(record, error)
         producer.send(topic, value=record.value, key=record.key, headers=headers).result(60)
         log_put_away(record, error, topic)
+
+
+def hold_back(consumer: Steered, full: bool) -> None:
+    """Return no records while the workers have their hands full."""
+    ours = consumer.assignment()
+    if full:
+        consumer.pause(ours)
+    elif consumer.paused():
+        consumer.resume(consumer.paused() & ours)
+
+
+def step_back(consumer: Steered, unfinished: Mapping[TopicPartition, int]) -> None:
+    """What was polled and not finished comes again, and no automatic commit may run ahead of it."""
+    for tp, offset in unfinished.items():
+        with contextlib.suppress(UsageError):  # no longer ours, or closed
+            consumer.seek(tp, offset)
 
 
 def log_retry(record: ConsumerRecord[Any, Any], error: Exception, pause_s: float) -> None:
